@@ -1,17 +1,21 @@
 """One spelling for each address, number and domain, and finding them in texts."""
 
+import random
 import re
+import time
 
 import pytest
 
 from scrapersky.errors import InvalidSubject
 from scrapersky.privacy.subject import (
+    ADDRESSES,
     Subject,
     SubjectKind,
     addresses_in,
     any_subject,
     numbers_in,
     tail_of,
+    written_addresses,
 )
 
 
@@ -118,3 +122,28 @@ def test_no_text_takes_long_to_search(killer: str) -> None:
     found = [*addresses_in(killer), *numbers_in(killer)]
 
     assert len(found) < 25_000
+
+
+PIECES = (
+    "a", "b.", "@", "%40", "&#64;", " at ", "(at)", " ( @ ) ", "[ AT ]", "x" * 30,
+    "example", ".de", "  ", " dot ", ".", "-", "\u00e4", "%c3", "\n", "at", '"', "@@",
+)  # fmt: skip
+
+
+def test_addresses_are_looked_for_beside_their_signs_and_none_is_missed() -> None:
+    chance = random.Random(7)
+    for _ in range(3_000):
+        text = "".join(chance.choices(PIECES, k=chance.randrange(1, 20)))
+
+        found = [each.span() for each in written_addresses(text)]
+
+        assert found == [each.span() for each in ADDRESSES.finditer(text)], text
+
+
+def test_a_megabyte_without_an_address_took_six_seconds() -> None:
+    began = time.thread_time()
+
+    found = [*addresses_in("x" * 1_000_000)]
+
+    assert found == []
+    assert time.thread_time() - began < 0.5

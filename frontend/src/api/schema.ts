@@ -3130,6 +3130,15 @@ export interface components {
             /** @description For `one_of` a list: 1,000 values, or 10,000 ids. */
             value?: string | number | boolean | (string | number | boolean | null)[] | null;
         };
+        /** @description Where on Earth, in degrees: one of the three. */
+        AreaIn: {
+            /** @description South, west, north, east. */
+            box?: number[] | null;
+            /** @description Latitude, longitude, metres. */
+            circle?: number[] | null;
+            /** @description Rings of [latitude, longitude]. */
+            polygon?: number[][][] | null;
+        };
         /** @description Somebody a company may be assigned to. */
         AssigneeOut: {
             /** Format: uuid */
@@ -4822,9 +4831,7 @@ export interface components {
         /** @description What to look for, where, in which source. */
         SearchIn: {
             /** @description A `box` [south, west, north, east], a `circle` [latitude, longitude, metres] or a `polygon` of rings of [latitude, longitude]; beats `location`. */
-            area?: {
-                [key: string]: unknown;
-            } | null;
+            area?: components["schemas"]["AreaIn"] | null;
             /** @description US dollars. */
             budget?: number | string | null;
             /** @default  */
@@ -5294,7 +5301,10 @@ export interface components {
              * @default []
              */
             columns?: string[];
-            /** @default [] */
+            /**
+             * @description Together at most 16,384 characters, as in an address.
+             * @default []
+             */
             filter?: string[];
             q?: string | null;
             /** @default -updated_at */
@@ -13559,7 +13569,15 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            409: components["responses"]["Problem409"];
+            /** @description It cannot be so */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["Problem412"];
             413: components["responses"]["Problem413"];
             414: components["responses"]["Problem414"];

@@ -16,6 +16,7 @@ from functools import cache
 from math import isfinite
 from typing import Annotated, Any, Final
 
+import orjson
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -52,6 +53,9 @@ MOST_VALUES: Final = 1_000
 MOST_IDS: Final = 10_000
 """Records that somebody has chosen one by one; values of all lists of a filter."""
 LONGEST_FIELD: Final = 100
+LONGEST_IN_SHORT: Final = 4_096
+"""Bytes of conditions that are kept whole with what was decided by them."""
+LONGEST_SHOWN: Final = 60
 LONGEST_VALUE: Final = 1_000
 """Characters of one value."""
 MOST_SPELLINGS: Final = 200
@@ -201,6 +205,30 @@ def read_conditions(given: Iterable[Any]) -> tuple[Condition, ...]:
         raise InvalidCondition(f"Condition {where}: {first['msg']}.") from None
 
 
+def in_short(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
+    """Write conditions for people to read later; of long ones, the beginning of values.
+
+    Lists of what was done show two hundred of them at once.
+    """
+    written = [condition.model_dump(mode="json") for condition in conditions]
+    if len(orjson.dumps(written)) <= LONGEST_IN_SHORT:
+        return written
+    return [
+        {**each, "or": [*map(shortened, each["or"])]} if "or" in each else each
+        for each in map(shortened, written)
+    ]
+
+
+def shortened(comparison: dict[str, Any]) -> dict[str, Any]:
+    """Return a comparison with the beginning of its value, or how many there are."""
+    value = comparison["value"]
+    if isinstance(value, list):
+        value = f"{len(value):,} values"
+    elif isinstance(value, str):
+        value = value[:LONGEST_SHOWN]
+    return {**comparison, "value": value}
+
+
 def unattended(kind: Kind) -> tuple[Condition, ...] | None:
     """Return which undecided records are taken where no person decides; None: none."""
     chosen = kind.decision.unattended if kind.decision else None
@@ -306,7 +334,8 @@ def is_one_of(column: Attribute, values: list[Value]) -> ColumnElement[bool]:
     read = converted_list(column, values)
     if len(read) == 1:
         # An index gives the rows of one status in order, those of a list it does not.
-        return column == read[0]
+        only: ColumnElement[bool] = column == read[0]
+        return only
     return column == func.any(literal(read, ARRAY(column.type)))
 
 
@@ -536,4 +565,4 @@ def text_of(value: Value) -> str:
 
 def shown(value: object) -> str:
     """Write a value from outside shortly and harmlessly."""
-    return ascii(value)[:60]
+    return ascii(value)[:LONGEST_SHOWN]

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.curation.condition import Comparison, Condition, where
+from scrapersky.curation.condition import Comparison, Condition, in_short, where
 from scrapersky.curation.search import matches
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
 from scrapersky.records import CurationAction, CurationChange, Kind
@@ -63,9 +63,7 @@ class Selection:
         """Return what is kept with the action."""
         if self.ids is not None:
             return {"ids": len(self.ids)}
-        kept: dict[str, Any] = {
-            "conditions": [c.model_dump(mode="json") for c in self.conditions]
-        }
+        kept: dict[str, Any] = {"conditions": in_short(self.conditions)}
         return {**kept, "q": self.words} if self.words else kept
 
 

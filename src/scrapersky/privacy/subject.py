@@ -58,6 +58,11 @@ INTERNATIONAL = re.compile(r"\+[0-9\s().\-/~_*\[\]]{3,39}")
 ABROAD = ("00", "011", "0011", "010", "810")
 """What is dialled before a country code, from here and there."""
 HOST_END = re.compile(r"\.[^\W\d_]")
+AT_SIGNS = re.compile(
+    r"@|%40|&#64;|[\[({]\s*(?:at|@)\s*[\])}]|(?<=\s)at(?=\s)", re.IGNORECASE
+)
+"""What every address has; to look for whole ones alone reads a text sixty times."""
+LONGEST_LOCAL = 64
 DOTS = re.compile(DOT, re.IGNORECASE)
 NOT_DIGIT = re.compile(r"\D")
 PLAIN = re.compile(r"[A-Za-z0-9]+")
@@ -288,7 +293,7 @@ def addresses_in(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
     every beginning of the domain counts; a URL or a quotation before it makes the local
     part look longer, so every end of that counts.
     """
-    for found in ADDRESSES.finditer(text):
+    for found in written_addresses(text):
         labels = DOTS.sub(".", found[2]).split(".")
         domains = [
             unquote(".".join(labels[:end]))
@@ -299,6 +304,19 @@ def addresses_in(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
             locals_ = {written, written.rstrip(SURROUNDINGS), unquote(written)} - {""}
             spellings = [f"{each}@{domain}" for each in locals_ for domain in domains]
             yield (found.start() + start, found.end()), spellings
+
+
+def written_addresses(text: str) -> Iterator[re.Match[str]]:
+    """Find the same as `ADDRESSES.finditer`, beside the signs that addresses have."""
+    tried = 0
+    for sign in AT_SIGNS.finditer(text):
+        local_end = len(text[tried : sign.start()].rstrip()) + tried
+        for start in range(max(tried, local_end - LONGEST_LOCAL), sign.start()):
+            tried = start + 1
+            if (found := ADDRESSES.match(text, start)) is not None:
+                yield found
+                tried = found.end()
+                break
 
 
 def starts_in(local: str) -> set[int]:

@@ -1,10 +1,11 @@
 """Ask the suppression list about values before they are stored or handed out."""
 
+import asyncio
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -28,6 +29,8 @@ from scrapersky.privacy.subject import (
 from scrapersky.records import Suppression
 
 REMOVED = "[removed]"
+LONG_TEXT = 4_000
+"""Characters from which texts are read beside the event loop."""
 
 # Whoever stores holds it shared until the commit, whoever suppresses holds it alone:
 # so nothing that was looked up before an entry was made is stored after it.
@@ -119,7 +122,12 @@ async def look_up(
     keys = await keys_in_use(connection, tenant_id)
     if keys is None:
         return SuppressionFilter()
-    hashes = hashes_asked(keys, *data, domains=domains, people=people)
+    asked = partial(hashes_asked, keys, *data, domains=domains, people=people)
+    if sum(map(len, texts_in(data))) > LONG_TEXT:
+        # Others want the event loop: a megabyte of digits has a hundred thousand hashes.
+        hashes = await asyncio.to_thread(asked)
+    else:
+        hashes = asked()
     return await filter_of(connection, tenant_id, keys, hashes)
 
 

@@ -74,9 +74,9 @@ class StalledReader:
 
 @asynccontextmanager
 async def stalled(
-    house: House, who: Person, **asked: str
+    house: House, who: Person, **asked: Any
 ) -> AsyncIterator[tuple[StalledReader, asyncio.Task[None]]]:
-    reader = StalledReader(house, who, **asked)  # type: ignore[arg-type] - texts only
+    reader = StalledReader(house, who, **asked)
     asking = asyncio.create_task(reader.ask())
     await reader.began.wait()
     try:

@@ -53,14 +53,16 @@ def one_of(field: str, values: list[str]) -> dict[str, Any]:
 async def test_a_list_of_thousands_of_values_of_an_own_column_is_refused(
     desk: Desk, path: str, name: str
 ) -> None:
-    body = {
+    bodies: dict[str, dict[str, Any]] = {
         "/companies/status": {"status": "Contacted", "dry_run": True},
         "/companies/work": {},
         "/rules/preview": {"kind": "places"},
         "/rules": {"kind": "places", "name": "Long", "status": "Selected"},
-    }[path]
+    }
 
-    answer = await desk.post(path, {**body, name: [one_of("own.a", MANY)]}, status=422)
+    answer = await desk.post(
+        path, {**bodies[path], name: [one_of("own.a", MANY)]}, status=422
+    )
 
     assert answer["detail"] == "one_of needs a list of at most 1,000 values."
     assert answer["hint"] == "Use fewer, or work in several steps."
@@ -117,7 +119,7 @@ async def test_ten_thousand_chosen_ids_are_allowed_and_one_parameter(
     desk: Desk,
 ) -> None:
     ids = [str(uuid4()) for _ in range(MOST_IDS)]
-    status = {"status": "Contacted", "dry_run": True}
+    status: dict[str, Any] = {"status": "Contacted", "dry_run": True}
 
     by_filter = {**status, "filter": [one_of("id", ids)]}
     assert (await desk.post("/companies/status", by_filter))["matched"] == 0
@@ -161,7 +163,8 @@ async def test_a_list_of_values_is_looked_up_in_the_index(
 
 
 def parameters(clause: ColumnElement[bool]) -> dict[str, Any]:
-    return dict(clause.compile(dialect=postgresql.asyncpg.dialect()).params)
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    return dict(clause.compile(dialect=dialect).params)
 
 
 async def test_an_own_column_is_compared_as_a_text_and_as_a_number(desk: Desk) -> None:
@@ -255,3 +258,62 @@ async def test_no_route_answers_a_comparison_with_a_server_error(
             }
             answer = await desk.client.post(f"/api/v3{kind.path}/status", json=body)
             assert answer.status_code in {200, 422}, (body, answer.text)
+
+
+async def test_a_person_has_as_many_views_as_a_list_can_show(desk: Desk) -> None:
+    view = {"kind": "companies", "query": {"filter": ["name:contains:x"]}}
+    await desk.run(
+        "INSERT INTO saved_views (tenant_id, kind, name, query)"
+        " SELECT :tenant, 'pages', g::text, '{}' FROM generate_series(1, 199) g",
+        tenant=desk.tenant,
+    )
+
+    await desk.post("/views", {**view, "name": "Last"}, status=201)
+    refused = await desk.post("/views", {**view, "name": "One more"}, status=409)
+
+    assert refused["detail"] == "You have 200 views, which is the most."
+    await desk.post("/views", {**view, "name": "Last"}, status=201)
+
+
+async def test_the_filters_of_a_view_are_no_longer_than_an_address(desk: Desk) -> None:
+    query = {"filter": ["name:contains:" + "x" * 900] * 20}
+
+    refused = await desk.post(
+        "/views", {"name": "Long", "kind": "companies", "query": query}, status=422
+    )
+
+    assert (
+        refused["errors"][0]["what"] == "Use at most 16,384 characters in all filters."
+    )
+
+
+async def test_the_rules_of_a_tenant_are_short_enough_to_be_listed(desk: Desk) -> None:
+    rule = {"kind": "places", "status": "Selected", "is_enabled": False}
+    long = [one_of("name", ["x" * 600] * 1_000)]
+    await desk.post("/rules", {**rule, "name": "a", "conditions": long}, status=201)
+    made = await desk.post(
+        "/rules", {**rule, "name": "b", "conditions": []}, status=201
+    )
+
+    refused = await desk.post(
+        "/rules", {**rule, "name": "c", "conditions": long}, status=409
+    )
+    changed = await desk.send(
+        "PATCH", f"/rules/{made['id']}", {"conditions": long}, status=409,
+        headers={"If-Match": "*"},
+    )  # fmt: skip
+
+    assert refused["detail"] == changed["detail"]
+    assert refused["hint"] == "Shorten the lists of this rule, or delete another."
+    await desk.run("DELETE FROM selection_rules WHERE name IN ('a', 'b')")
+
+
+async def test_a_long_filter_is_kept_in_short_with_what_was_decided(desk: Desk) -> None:
+    body = {"filter": [one_of("domain", ["x" * 90] * 900)], "status": "Selected"}
+
+    await desk.post("/domains/status", body)
+
+    (action,) = (await desk.get("/actions"))["items"]
+    assert action["selection"]["conditions"] == [
+        {"field": "domain", "comparison": "one_of", "value": "900 values"}
+    ]

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scrapersky.api.auth.local import SAFE_METHODS, host_of, is_loopback
+from scrapersky.api.field import LONGEST_QUERY
 from scrapersky.api.http_protocol import LONGEST_HEAD
 from scrapersky.api.middleware.address import Networks, client_address, scheme_of
 from scrapersky.api.middleware.body import (
@@ -32,7 +33,12 @@ from scrapersky.api.middleware.idempotency import (
     key_of,
 )
 from scrapersky.api.middleware.route import Route, RouteTable
-from scrapersky.api.middleware.tenancy import READS_ONLY, TENANT, acting_for
+from scrapersky.api.middleware.tenancy import (
+    KEEPS_STATEMENTS,
+    READS_ONLY,
+    TENANT,
+    acting_for,
+)
 from scrapersky.api.middleware.transaction import FIRST_ERROR, RequestTransaction
 from scrapersky.api.problem import answer_to
 from scrapersky.errors import (
@@ -42,8 +48,9 @@ from scrapersky.errors import (
     ScraperSkyError,
 )
 
-LONGEST_QUERY: Final = 16_384
 LONGEST_PATH: Final = 2_048
+LARGE_REQUEST: Final = 8_192
+"""Bytes of query and body from which nothing of a request is kept for the next one."""
 MOST_HEADERS: Final = 100
 MOST_PARAMETERS: Final = 200
 SECRET_PARAMETERS: Final = frozenset(
@@ -71,9 +78,11 @@ class RequestLimits:
         # Whoever handled the last request in this context left nothing behind.
         before = TENANT.set(None)
         reads_only = READS_ONLY.set(scope["method"] in SAFE_METHODS)
+        keeps_statements = KEEPS_STATEMENTS.set(is_small(scope))
         try:
             await self._handle(scope, receive, send)
         finally:
+            KEEPS_STATEMENTS.reset(keeps_statements)
             READS_ONLY.reset(reads_only)
             TENANT.reset(before)
 
@@ -106,6 +115,7 @@ class RequestLimits:
         receive = (Counted if large is None else Paced)(receive, most)
         if large is None and has_body:
             body = await read_whole(receive)
+            KEEPS_STATEMENTS.set(KEEPS_STATEMENTS.get() and len(body) <= LARGE_REQUEST)
             if scope["path"].startswith("/api/"):
                 await check_json(headers, body)
             receive = Replayed(body, receive)
@@ -218,6 +228,11 @@ class Answer:
             for name, value in scope["state"].get("answer_headers", {}).items():
                 headers[name] = value
         await self._send(message)
+
+
+def is_small(scope: Scope) -> bool:
+    """Say whether a query is no longer than those that people make."""
+    return len(scope.get("query_string", b"")) <= LARGE_REQUEST
 
 
 async def no_more() -> Message:

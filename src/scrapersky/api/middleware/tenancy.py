@@ -33,6 +33,8 @@ SEES_ALL: ContextVar[bool] = ContextVar("sees_all", default=False)
 """Whether the transaction may read everyone's rows, and write none."""
 READS_ONLY: ContextVar[bool] = ContextVar("reads_only", default=False)
 """Whether nothing may be written: a request that only asks is rolled back."""
+KEEPS_STATEMENTS: ContextVar[bool] = ContextVar("keeps_statements", default=True)
+"""Whether statements are kept for requests like this: with them, the values they had."""
 TRUSTED: Final = text(
     "SELECT bool_and(proleakproof) FROM pg_catalog.pg_proc WHERE oid IN"
     " ('pg_catalog.enum_eq(anyenum, anyenum)'::regprocedure,"
@@ -70,6 +72,7 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
         connection_class=TenantConnection,
     )
     event.listen(engine.sync_engine, "begin", lambda _connection: require_tenant())
+    event.listen(engine.sync_engine, "engine_connect", forget_large_statements)
     event.listen(engine.sync_engine, "set_connection_execution_options", stay_inside)
     return engine
 
@@ -160,6 +163,12 @@ async def check_isolation(engine: AsyncEngine) -> None:
             found = tuple((await connection.execute(query)).one())
     if found != (ROLE, str(nobody)):
         raise TenantUnknown("A transaction of the API does not act for its tenant.")
+
+
+def forget_large_statements(connection: Connection) -> None:
+    """Keep no statement of a large request: 500 of them could be a gigabyte."""
+    if not KEEPS_STATEMENTS.get():
+        connection.execution_options(compiled_cache=None)
 
 
 def stay_inside(_connection: Connection, options: dict[str, Any]) -> None:

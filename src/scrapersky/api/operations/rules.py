@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+import orjson
 from fastapi import APIRouter, Header, Request, Response, status
 from pydantic import BaseModel, Field
-from sqlalchemy import func, select
+from sqlalchemy import Text, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
@@ -30,6 +31,7 @@ from scrapersky.api.title import Line
 from scrapersky.curation.condition import (
     Condition,
     Conditions,
+    in_short,
     read_conditions,
     where,
 )
@@ -49,6 +51,8 @@ from scrapersky.records.audit import note
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
 
 MOST_RULES: Final = 200
+LARGEST_RULES: Final = 1_048_576
+"""Bytes of the conditions of a tenant's rules together: a list shows all of them."""
 TIMEOUT: Final = 5.0
 """Seconds a run is waited for; it goes on after that."""
 
@@ -164,6 +168,7 @@ async def create_rule(
         raise RecordConflict("Another rule has this name.", hint="Choose another.")
     if count >= MOST_RULES:
         raise RecordConflict(f"There are {MOST_RULES} rules already.")
+    await require_room(connection, who.tenant_id, body.conditions)
     actor = actor_of(who, request)
     rule_id = await save_rule(
         connection,
@@ -175,7 +180,8 @@ async def create_rule(
         is_enabled=body.is_enabled,
         best_first=body.best_first,
     )
-    await note(connection, actor, "made", f"rule {body.name}", body.model_dump())
+    noted = {**body.model_dump(), "conditions": in_short(body.conditions)}
+    await note(connection, actor, "made", f"rule {body.name}", noted)
     return await one_rule(connection, who.tenant_id, rule_id)
 
 
@@ -234,6 +240,8 @@ async def patch_rule(
     require_version(if_match, row.updated_at)
     actor = actor_of(who, request)
     changes = body.model_dump(exclude_none=True)
+    if body.conditions is not None:
+        await require_room(connection, who.tenant_id, body.conditions, beside=rule_id)
     if changes:
         as_of = None if if_match == "*" else row.updated_at
         if not await change_rule(connection, actor, rule_id, as_of=as_of, **changes):
@@ -241,7 +249,10 @@ async def patch_rule(
                 "Someone else changed the rule in the meantime.",
                 hint="Read it again, and make your change of what it is now.",
             )
-        await note(connection, actor, "changed", f"rule {row.name}", changes)
+        noted = {**changes}
+        if body.conditions is not None:
+            noted["conditions"] = in_short(body.conditions)
+        await note(connection, actor, "changed", f"rule {row.name}", noted)
     return await one_rule(connection, who.tenant_id, rule_id)
 
 
@@ -398,6 +409,26 @@ async def count_rules(
     ).where(SelectionRule.tenant_id == tenant_id)
     count, taken = (await connection.execute(query)).one()
     return count, taken
+
+
+async def require_room(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    conditions: list[Condition],
+    *,
+    beside: UUID | None = None,
+) -> None:
+    """Raise unless a tenant's rules together stay short enough to be listed."""
+    size = func.octet_length(cast(SelectionRule.conditions, Text))
+    query = select(func.coalesce(func.sum(size), 0)).where(
+        SelectionRule.tenant_id == tenant_id, SelectionRule.id.is_distinct_from(beside)
+    )
+    mine = orjson.dumps([each.model_dump(mode="json") for each in conditions])
+    if int(await connection.scalar(query) or 0) + len(mine) > LARGEST_RULES:
+        raise RecordConflict(
+            f"The conditions of all rules are longer than {LARGEST_RULES:,} bytes.",
+            hint="Shorten the lists of this rule, or delete another.",
+        )
 
 
 async def labels_of(

@@ -11,6 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import allow
+from scrapersky.api.field import FilterTexts
 from scrapersky.api.operations.shape import (
     COUNTED,
     latest_first,
@@ -22,7 +23,7 @@ from scrapersky.api.problem import Problem
 from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.schema import Total
-from scrapersky.curation.condition import MOST_CONDITIONS, clause
+from scrapersky.curation.condition import clause
 
 Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 
@@ -52,9 +53,8 @@ class Strict(BaseModel):
 class Filtered(Strict):
     """Which lines of a list."""
 
-    filter: list[str] = Field(
+    filter: FilterTexts = Field(
         [],
-        max_length=MOST_CONDITIONS,
         description="FIELD:COMPARISON[:VALUE], all of them must hold.",
     )
 

@@ -1,5 +1,6 @@
 """The suppression list: who must be left alone."""
 
+import asyncio
 import codecs
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -159,7 +160,9 @@ async def check_suppressions(
 ) -> ChecksOut:
     """Ask about values: each by its own entry, or by that of its domain."""
     keep_no_copy(request)
-    subjects = [read(value, asked.region) for value in asked.values]
+    subjects = await asyncio.to_thread(
+        lambda: [read(value, asked.region) for value in asked.values]
+    )
     named = [one.value for one in subjects if one and one.kind != SubjectKind.DOMAIN]
     hosts = [one.value for one in subjects if one and one.kind == SubjectKind.DOMAIN]
     guard = await look_up(connection, who.tenant_id, named, domains=hosts)
@@ -190,7 +193,9 @@ async def check_suppressions(
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {"text/plain": {"schema": {"type": "string"}}},
+            "content": {
+                "text/plain": {"schema": {"type": "string", "maxLength": LARGEST_LIST}}
+            },
         }
     },
 )

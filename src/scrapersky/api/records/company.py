@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.field import OwnValue, RecordIds
 from scrapersky.api.records.company_column import MOST_COLUMNS, own_values
 from scrapersky.api.records.decide import selection_of
 from scrapersky.api.records.detail import answer_detail, record_of
@@ -34,7 +35,7 @@ from scrapersky.companies.correction import (
     take_back_merge,
 )
 from scrapersky.companies.work import Work, undo_work, work_on
-from scrapersky.curation.condition import MOST_IDS, Conditions
+from scrapersky.curation.condition import Conditions
 from scrapersky.curation.decision import selected
 from scrapersky.errors import InvalidDecision
 from scrapersky.records import Company, User
@@ -55,7 +56,7 @@ Curator = Annotated[Identity, allow(Permission.CURATE)]
 OldTag = Annotated[str, Field(min_length=1, max_length=100)]
 """A tag to take away, whatever it holds."""
 OwnValues = Annotated[
-    dict[str, str | float | None],
+    dict[str, OwnValue],
     Field(
         max_length=MOST_COLUMNS,
         description="Values of your own columns; null takes one away.",
@@ -81,7 +82,7 @@ class CompanyIn(Strict):
 class WorkIn(Strict):
     """What to change on which companies: these ids, or all that a list would show."""
 
-    ids: list[UUID] | None = Field(None, max_length=MOST_IDS)
+    ids: RecordIds | None = None
     filter: Conditions | None = None
     q: str | None = Field(None, max_length=LONGEST_WORDS)
     owner_id: UUID | None = Field(None, description="Null: nobody works on them.")

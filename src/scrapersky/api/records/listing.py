@@ -37,6 +37,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.visitors import iterate
+from typing_extensions import override
 
 from scrapersky.api.records.list_query import (
     FIRST_SORT,
@@ -68,12 +69,16 @@ PLANS_LAST: Final = timedelta(seconds=5)
 
 PLAN_ANEW: Final = text("SET LOCAL plan_cache_mode = force_custom_plan")
 """After five searches PostgreSQL would plan for any words, and so for many matches."""
+LONGEST_REMEMBERED: Final = 4_096
+"""Bytes of the name of a list whose statements are kept."""
 TOTAL: Final = "list_total"
 """The last column of rows that were counted as they were read."""
 PLACE: Final = "list_place"
 """What puts a row in its place, where that is nothing people read."""
 
 Shown = Row[Any]
+StatementName = tuple[bytes, *tuple[Hashable, ...]]
+"""What narrows the list, and all else that a statement differs by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,16 +253,25 @@ async def near_rows(
     return rows
 
 
+class StatementCache(LRUCache[StatementName, Select[Any]]):
+    """Statements by the names of their lists; those with thousands of values are not kept."""
+
+    @override
+    def __setitem__(self, key: StatementName, value: Select[Any], **named: Any) -> None:
+        if len(key[0]) <= LONGEST_REMEMBERED:
+            super().__setitem__(key, value, **named)
+
+
 def list_name(
     resource: Kind, list_query: ListQuery, most: int, **how: Hashable
-) -> Hashable:
+) -> StatementName:
     """Name a query for a list among those that were written before."""
-    name = list_query.name(resource)
-    return name, list_query.columns, most, *how.values()
+    rest: tuple[Hashable, ...] = (list_query.columns, most, *how.values())
+    return (list_query.name(resource), *rest)
 
 
 # To write a statement of forty columns takes as long as to run it.
-@cached(LRUCache(500), key=list_name)
+@cached(StatementCache(500), key=list_name)
 def near(
     resource: Kind, list_query: ListQuery, most: int, *, is_by_status: bool, among: int
 ) -> Select[Any]:
@@ -340,7 +354,7 @@ async def found_rows(
     return rows
 
 
-@cached(LRUCache(500), key=list_name)
+@cached(StatementCache(500), key=list_name)
 def whole(
     resource: Kind, list_query: ListQuery, most: int, *, after: CursorPosition | None
 ) -> Select[Any]:
@@ -449,15 +463,15 @@ def walk_name(
     is_known: bool,
     is_begun: bool,
     at_least: float | None = None,
-) -> Hashable:
+) -> StatementName:
     """Name a walk among those that were written before."""
-    narrowed = list_query.name(resource) if list_query.is_narrowed else None
-    what = (resource.name, list_query.sort, list_query.columns, narrowed)
-    return what, most, is_known, is_begun, at_least
+    narrowed = list_query.name(resource) if list_query.is_narrowed else b""
+    what = (resource.name, list_query.sort, list_query.columns)
+    return narrowed, *what, most, is_known, is_begun, at_least
 
 
 # To write a statement of forty columns takes as long as to run it.
-@cached(LRUCache(500), key=walk_name)
+@cached(StatementCache(500), key=walk_name)
 def walk(
     resource: Kind,
     list_query: ListQuery,

@@ -45,20 +45,32 @@ UPLOADS: Final = "uploads"
 TOO_LARGE: Final[dict[int | str, dict[str, Any]]] = {
     413: {"model": Problem, "description": "The file is too large"}
 }
-FILE: Final = {
-    "requestBody": {
-        "required": True,
-        "description": "CSV in any dialect, or an Excel workbook (xlsx), whose first row"
-        " names the columns. Of a workbook the first sheet is read, formulas as their values.",
-        "content": {
-            "text/csv": {
-                "schema": {"type": "string"},
-                "example": "Firma;Web\nAda's Bakery;ada.example\n",
+
+
+def file_of(most: int) -> dict[str, Any]:
+    """Describe the body of a request that is a file."""
+    return {
+        "requestBody": {
+            "required": True,
+            "description": "CSV in any dialect, or an Excel workbook (xlsx), whose first"
+            " row names the columns. Of a workbook the first sheet is read, formulas as"
+            " their values.",
+            "content": {
+                "text/csv": {
+                    "schema": {"type": "string", "maxLength": most},
+                    "example": "Firma;Web\nAda's Bakery;ada.example\n",
+                },
+                XLSX: {
+                    "schema": {
+                        "type": "string",
+                        "format": "binary",
+                        "maxLength": most,
+                    }
+                },
             },
-            XLSX: {"schema": {"type": "string", "format": "binary"}},
-        },
+        }
     }
-}
+
 
 router = APIRouter(tags=["records"])
 Curator = Annotated[Identity, allow(Permission.CURATE)]
@@ -125,7 +137,7 @@ class ImportStarted(BaseModel):
     operation_id="preview_file",
     summary="Look at a business list",
     dependencies=[large_body(LARGEST_LOOK)],
-    openapi_extra=FILE,
+    openapi_extra=file_of(LARGEST_LOOK),
     responses={**REFUSALS, **TOO_LARGE},
 )
 async def preview_file(
@@ -172,7 +184,7 @@ def problem_out(problem: RowProblem) -> LineProblem:
     summary="Import a business list",
     status_code=201,
     dependencies=[large_body(LARGEST)],
-    openapi_extra=FILE,
+    openapi_extra=file_of(LARGEST),
     responses={**REFUSALS, **TOO_LARGE},
 )
 async def import_file(

@@ -1,7 +1,6 @@
 """Priority: which records a stage takes first."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -9,11 +8,11 @@ from sqlalchemy import func, literal, update
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.field import RecordIds
 from scrapersky.api.records.decide import foreign
 from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import Priority, Strict
-from scrapersky.curation.condition import MOST_IDS
 from scrapersky.records.audit import note
 from scrapersky.records.kind import Kind
 
@@ -23,7 +22,7 @@ Curator = Annotated[Identity, allow(Permission.CURATE)]
 class PriorityIn(Strict):
     """Which records, and how urgent they are."""
 
-    ids: list[UUID] = Field(min_length=1, max_length=MOST_IDS)
+    ids: RecordIds = Field(min_length=1)
     priority: Priority
 
 

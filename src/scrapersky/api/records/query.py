@@ -7,10 +7,10 @@ from fastapi import Query
 from pydantic import Field
 
 from scrapersky.api.auth.identity import Identity
+from scrapersky.api.field import FilterTexts, ListCursor
 from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.curation.condition import (
-    MOST_CONDITIONS,
     Comparison,
     Condition,
     read_conditions,
@@ -27,9 +27,8 @@ OR: Final = re.compile(rf"\|(?=[a-z0-9_.]+:(?:{'|'.join(Comparison)})(?::|\||$))
 class Narrowed(Strict):
     """Which records are meant, the same in lists, facets and exports."""
 
-    filter: list[str] = Field(
+    filter: FilterTexts = Field(
         [],
-        max_length=MOST_CONDITIONS,
         description="FIELD:COMPARISON[:VALUE], all of them must hold; values of "
         "`one_of` are separated by commas, alternatives of which one must hold by `|`. "
         "`fields` of the same kind lists the fields.",
@@ -54,7 +53,7 @@ class Listed(Sorted):
     """Which page of which list."""
 
     limit: int = Field(50, ge=1, le=MOST_ROWS)
-    cursor: str | None = Field(
+    cursor: ListCursor | None = Field(
         None, description="`next_cursor` of the page before, with the same filters."
     )
 

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
+from scrapersky.api.field import RecordIds
 from scrapersky.api.middleware.tenancy import naming_its_tenant, plans_kept
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, Attachment
@@ -53,7 +54,7 @@ from scrapersky.api.records.schema import (
 )
 from scrapersky.companies.own_column import own_columns
 from scrapersky.compat.fastapi import RouterBelow
-from scrapersky.curation.condition import MOST_IDS, OWN, Comparison, Condition
+from scrapersky.curation.condition import OWN, Comparison, Condition
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records.domain import DOMAINS
@@ -74,7 +75,7 @@ class FacetsAsked(Narrowed):
 class ChosenIn(Strict):
     """Records that somebody has chosen one by one."""
 
-    ids: list[UUID] = Field(min_length=1, max_length=MOST_IDS)
+    ids: RecordIds = Field(min_length=1)
 
 
 class ChosenCount(Strict):

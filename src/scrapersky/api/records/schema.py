@@ -11,6 +11,7 @@ from sqlalchemy import Boolean, ColumnElement, Float, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
+from scrapersky.api.field import RecordIds, SubmittedLine
 from scrapersky.api.title import Line
 from scrapersky.curation.condition import MOST_IDS, Attribute, Conditions
 from scrapersky.kit.seniority import Seniority
@@ -177,7 +178,7 @@ class StatusIn(Strict):
         },
     )
 
-    ids: list[UUID] | None = Field(None, max_length=MOST_IDS)
+    ids: RecordIds | None = None
     filter: Conditions | None = None
     q: str | None = Field(None, max_length=LONGEST_WORDS)
     status: str = Field(max_length=50)
@@ -228,7 +229,7 @@ Priority = Annotated[
 class SubmitIn(Strict):
     """Lines to submit together."""
 
-    items: list[str] = Field(
+    items: Annotated[list[SubmittedLine], Field(fail_fast=True)] = Field(
         min_length=1, max_length=MOST_IDS, examples=[["example.com", "example.org"]]
     )
     name: Line | None = None

@@ -14,6 +14,7 @@ import curation_sdk
 from curation_sdk.control import forget
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.field import Amount, AreaIn
 from scrapersky.api.records.detail import answer_with, record_of
 from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.router import address_of
@@ -42,7 +43,7 @@ class SearchIn(Strict):
 
     business_type: Words = Field("", examples=["dentists"])
     location: Words | None = Field(None, examples=["Austin, TX"])
-    area: dict[str, Any] | None = Field(
+    area: AreaIn | None = Field(
         None,
         description="A `box` [south, west, north, east], a `circle` [latitude, longitude, "
         "metres] or a `polygon` of rings of [latitude, longitude]; beats `location`.",
@@ -50,14 +51,7 @@ class SearchIn(Strict):
     )
     radius_m: int | None = Field(None, ge=1, le=200_000)
     source: str = Field("osm", max_length=50)
-    budget: Decimal | None = Field(
-        None,
-        ge=0,
-        le=100_000,
-        max_digits=12,
-        decimal_places=4,
-        description="US dollars.",
-    )
+    budget: Amount | None = Field(None, description="US dollars.")
     limit: int | None = Field(None, ge=1, le=1_000_000)
     language: str | None = Field(None, max_length=20)
     region: str | None = Field(None, pattern="^[A-Za-z]{2}$")
@@ -100,9 +94,7 @@ class SearchDetail(Detail[SearchOut]):  # type: ignore[valid-type]
 class BudgetIn(Strict):
     """How much more a search may spend when it goes on."""
 
-    budget: Decimal | None = Field(
-        None, ge=0, le=100_000, max_digits=12, decimal_places=4
-    )
+    budget: Amount | None = None
 
 
 @router.post(

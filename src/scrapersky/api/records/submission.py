@@ -34,12 +34,18 @@ FILE: Final = {
         "content": {
             **{
                 media: {
-                    "schema": {"type": "string"},
+                    "schema": {"type": "string", "maxLength": LARGEST_FILE},
                     "example": "domain\nexample.com\n",
                 }
                 for media in ("text/csv", "text/plain")
             },
-            XLSX: {"schema": {"type": "string", "format": "binary"}},
+            XLSX: {
+                "schema": {
+                    "type": "string",
+                    "format": "binary",
+                    "maxLength": LARGEST_FILE,
+                }
+            },
         },
     }
 }

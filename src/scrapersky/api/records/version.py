@@ -8,7 +8,8 @@ from fastapi import Header
 from scrapersky.errors import RecordChanged, VersionMissing
 
 Version = Annotated[
-    str | None, Header(alias="If-Match", description="The record's `etag`.")
+    str | None,
+    Header(alias="If-Match", max_length=100, description="The record's `etag`."),
 ]
 
 

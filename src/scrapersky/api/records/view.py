@@ -5,23 +5,26 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
-from sqlalchemy import delete, select, text
+from pydantic import BaseModel, Field, field_validator
+from sqlalchemy import and_, delete, func, not_, select, text
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.field import LONGEST_QUERY, FilterTexts
 from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort, wanted
 from scrapersky.api.records.query import read_filters
-from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
+from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import LONGEST_WORDS, Strict
 from scrapersky.api.title import Title
-from scrapersky.curation.condition import MOST_CONDITIONS
-from scrapersky.errors import UnknownRecord
+from scrapersky.errors import RecordConflict, UnknownRecord
 from scrapersky.records import SavedView, kind_named
 
 PATH = "/api/v3/views"
 MOST_COLUMNS = 100
+MOST_VIEWS = 200
+"""Views of one person: a list shows all of them."""
 
 router = APIRouter(tags=["records"])
 Reader = Annotated[Identity, allow(Permission.READ)]
@@ -30,12 +33,23 @@ Reader = Annotated[Identity, allow(Permission.READ)]
 class ViewQuery(Strict):
     """What the view shows, as a list is asked for it."""
 
-    filter: list[str] = Field([], max_length=MOST_CONDITIONS)
+    filter: FilterTexts = Field(
+        [],
+        description=f"Together at most {LONGEST_QUERY:,} characters, as in an address.",
+    )
     q: str | None = Field(None, max_length=LONGEST_WORDS)
     sort: str = Field(DEFAULT_SORT, max_length=60)
     columns: list[Annotated[str, Field(max_length=60)]] = Field(
         [], max_length=MOST_COLUMNS, description="The columns the page shows."
     )
+
+    @field_validator("filter")
+    @classmethod
+    def fits_an_address(cls, filters: list[str]) -> list[str]:
+        """Refuse what no list could be asked for."""
+        if sum(map(len, filters)) > LONGEST_QUERY:
+            raise ValueError(f"use at most {LONGEST_QUERY:,} characters in all filters")
+        return filters
 
 
 class ViewIn(Strict):
@@ -82,7 +96,7 @@ async def list_views(
     operation_id="save_view",
     summary="Save a view",
     status_code=201,
-    responses=REFUSALS,
+    responses=REFUSALS | CONFLICT,
 )
 async def save_view(
     request: Request, who: Reader, connection: Transaction, asked: ViewIn
@@ -98,6 +112,7 @@ async def save_view(
     )
     # A view that could not be shown is not kept.
     wanted(resource, list_query)
+    await require_room(connection, who, resource.name, asked.name)
     statement = insert(SavedView).values(
         tenant_id=actor.tenant_id,
         created_by=actor.user_id,
@@ -113,6 +128,19 @@ async def save_view(
         ).returning(SavedView)
     )
     return ViewOut.model_validate(made.one(), from_attributes=True)
+
+
+async def require_room(
+    connection: AsyncConnection, who: Identity, kind: str, name: str
+) -> None:
+    """Raise unless a person may have one more view, or has this one already."""
+    mine = SavedView.created_by.is_not_distinct_from(who.user_id)
+    same = and_(SavedView.kind == kind, SavedView.name == name)
+    query = select(func.count()).select_from(SavedView).where(mine, not_(same))
+    if int(await connection.scalar(query) or 0) >= MOST_VIEWS:
+        raise RecordConflict(
+            f"You have {MOST_VIEWS} views, which is the most.", hint="Delete one first."
+        )
 
 
 @router.delete(

@@ -301,7 +301,9 @@ async def without_suppressed(
         [line.written for line in lines],
         domains={line.domain for line in lines if line.domain},
     )
-    return [forbidden(line, guard) for line in lines] if guard else lines
+    if not guard:
+        return lines
+    return await asyncio.to_thread(lambda: [forbidden(line, guard) for line in lines])
 
 
 def forbidden(line: SubmittedLine, guard: SuppressionFilter) -> SubmittedLine:
