@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from scrapersky.kit.visible import HIDDEN_SIGNS, has_hidden
+from scrapersky.kit.plain_text import HIDDEN_SIGNS, has_hidden
 
 PATTERN: Final = {"pattern": f"^[^{HIDDEN_SIGNS}]*$"}
 

@@ -1,4 +1,4 @@
-"""Text of strangers on one line, with nothing in it that a terminal or a log obeys."""
+"""Text on one line: of strangers, with nothing that a terminal obeys; titles that hide nothing."""
 
 import re
 from typing import Final
@@ -9,6 +9,14 @@ TERMINAL_SEQUENCE: Final = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
+HIDDEN_SIGNS: Final = (
+    r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+)
+"""Control characters, ends of lines, and what turns the direction of a text around.
+
+What joins letters and emoji is not among them: people write it.
+"""
+HIDDEN: Final = re.compile(f"[{HIDDEN_SIGNS}]")
 
 
 def plain_text(text: str) -> str:
@@ -31,3 +39,13 @@ def plain_sign(sign: str) -> str:
     if sign.isprintable():
         return sign
     return " " if sign.isspace() else ""
+
+
+def has_hidden(text: str) -> bool:
+    """Say whether a text is not what it looks like, or breaks out of its line."""
+    return HIDDEN.search(text) is not None
+
+
+def visible(text: str) -> str:
+    """Return a text without what is hidden in it, in one line."""
+    return " ".join(HIDDEN.sub(" ", text).split())

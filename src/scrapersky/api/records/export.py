@@ -29,7 +29,7 @@ from scrapersky.export.table import (
     xlsx_bytes,
 )
 from scrapersky.export.turns import ExportTurns
-from scrapersky.kit.visible import visible
+from scrapersky.kit.plain_text import visible
 from scrapersky.privacy.suppression_filter import SuppressionFilter
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.kind import Kind
