@@ -7,7 +7,7 @@ OPENED: Final = 0.9
 """In closed `details`: one click away, and nobody hides from people there."""
 DOUBTED: Final = 0.6
 """In `noscript`, behind `aria-hidden`, for screen readers only, or fully transparent."""
-FOLDED: Final = 0.5
-"""In a hidden block as large as a tab: some of them are never opened."""
+FOLDED: Final = 0.75
+"""In a hidden block as large as a tab: most of them are opened, and nobody sees which."""
 LEAST_SEEN: Final = 0.8
 """Below it, nobody can be said to have seen a value."""
