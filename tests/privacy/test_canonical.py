@@ -111,7 +111,7 @@ def test_any_number_that_can_be_stored_can_be_suppressed(written: str) -> None:
         assert suppressions.clean({"phones": {kept: {}}}) == {"phones": {}}
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**9))
 def test_a_number_has_one_form_however_it_is_written(seed: int) -> None:
     random = Random(seed)

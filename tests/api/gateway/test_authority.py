@@ -159,13 +159,23 @@ def scope_sets() -> list[tuple[str, ...]]:
     return list(chain.from_iterable(combinations(ALL, size) for size in sizes))
 
 
-QUICK = {("home", ("administer", "read")), ("home", ("operate",))}
+QUICK = ("home", ("administer", "read"))
+SLOW = ("home", ("operate",))
+
+
+def mark_of(caller: tuple[str, tuple[str, ...]]) -> Any:
+    """Let one caller be tried before every commit, and all of them now and then."""
+    if caller == QUICK:
+        return ()
+    return pytest.mark.slow if caller == SLOW else pytest.mark.long
+
+
 KEYS = [
     pytest.param(
         place,
         scopes,
         id=f"{place} {','.join(scopes) or 'nothing'}",
-        marks=() if (place, scopes) in QUICK else pytest.mark.long,
+        marks=mark_of((place, scopes)),
     )
     for place in ("home", "other")
     for scopes in scope_sets()
@@ -183,7 +193,10 @@ async def test_a_key_gave_more_than_it_had(
 
 PEOPLE = [
     pytest.param(
-        *one, marks=() if one == ("home", "admin", "session") else pytest.mark.long
+        *one,
+        marks=pytest.mark.slow
+        if one == ("home", "admin", "session")
+        else pytest.mark.long,
     )
     for one in product(("home", "other"), POWER, ("session", "token"))
 ]

@@ -126,7 +126,9 @@ async def until_read(taken: Taken) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize(
+    "form", ["csv", "jsonl", pytest.param("xlsx", marks=pytest.mark.slow)]
+)
 async def test_an_export_that_nobody_reads_kept_a_connection(
     house: House, taken: Taken, form: str
 ) -> None:
@@ -139,6 +141,7 @@ async def test_an_export_that_nobody_reads_kept_a_connection(
         assert len(house.app.state.exports.open) == 1
 
 
+@pytest.mark.slow
 async def test_a_tenant_had_any_number_of_exports_at_once(house: House) -> None:
     await furnish(house)
     people = [house.curator, house.admin]
@@ -164,7 +167,9 @@ async def test_a_tenant_had_any_number_of_exports_at_once(house: House) -> None:
     assert later.status_code == 200
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize(
+    "form", ["csv", "jsonl", pytest.param("xlsx", marks=pytest.mark.slow)]
+)
 async def test_an_export_went_on_when_its_client_had_left(
     house: House, taken: Taken, form: str
 ) -> None:
@@ -190,6 +195,7 @@ async def test_an_export_that_cannot_begin_keeps_nobody_s_place(house: House) ->
     assert not house.app.state.exports.open
 
 
+@pytest.mark.slow
 async def test_exports_took_every_connection(house: House, taken: Taken) -> None:
     await furnish(house)
 
