@@ -1,6 +1,6 @@
 """No request that the document allows holds the event loop up, whoever sends it.
 
-`python bench/requests.py` prints the longest pause of every route.
+`python bench/largest_requests.py` prints the longest pause of every route.
 """
 
 import asyncio
