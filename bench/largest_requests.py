@@ -75,10 +75,11 @@ async def measured(
     """Send all requests; print the table, and return the figures."""
     operations = asked_operations()
     large = largest_of if is_quick else requests_of
-    usual = [usual_request(each, people.ids) for each in operations]
     requests = [
         request for operation in operations for request in large(operation, people.ids)
     ]
+    asked = {request.operation.id: request.operation for request in requests}
+    usual = [usual_request(each, people.ids) for each in asked.values()]
     as_usual = await sent(server, people, usual)
     before, began = server.memory(), time.monotonic()
     async with neighbour_of(server, people.neighbour) as neighbour:
