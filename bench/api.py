@@ -87,7 +87,7 @@ REST = {
     f"{prefix}_SCHEDULER_ENABLED": "false"
     for prefix in (
         "PLACE_SEARCH", "DEEP_SCAN", "DOMAIN", "DOMAIN_SITEMAP", "SITEMAP_IMPORT",
-        "PAGE_CURATION", "CONTACT_VALIDATION",
+        "PAGE_CURATION", "CONTACT_VALIDATION", "COMPANY_MATCHING",
     )
 }  # fmt: skip
 
@@ -127,7 +127,7 @@ FROM contacts
 
 PARTS = (
     "lists", "detail", "decision_by_ids", "decision", "taking_in", "handing_out",
-    "slow_readers", "listening",
+    "listening", "slow_readers",
 )  # fmt: skip
 """What is measured: functions of this module, in this order."""
 
@@ -719,7 +719,7 @@ async def keys_of_two(bench: Bench) -> tuple[list[str], str]:
         made = insert(Tenant).values(name="Beside", slug=uuid4().hex)
         other = (await connection.execute(made.returning(Tenant.id))).scalar_one()
         places = [
-            {"tenant_id": other, "source": "file", "source_place_id": str(n)}
+            {"tenant_id": other, "source": "file", "source_place_id": f"beside-{n}"}
             for n in range(500)
         ]
         await connection.execute(insert(Place), places)

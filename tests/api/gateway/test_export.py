@@ -27,6 +27,7 @@ from tests.api.gateway.rig import House, Person, a_person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+PATH = "/api/v3/domains/export"
 ROWS = 10 * CHUNK
 HEADING = 2_000
 """Bytes that the line of headings has at most."""
@@ -38,17 +39,13 @@ class StalledReader:
 
     house: House
     who: Person
-    path: str = "/api/v3/domains/export"
-    query: str = "format=csv"
-    status: int = 0
+    form: str
     began: asyncio.Event = field(default_factory=asyncio.Event)
     leaves: asyncio.Event = field(default_factory=asyncio.Event)
     is_asked: bool = False
 
     async def send(self, message: Any) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-        elif len(message.get("body", b"")) > HEADING:
+        if len(message.get("body", b"")) > HEADING:
             self.began.set()
             await asyncio.Event().wait()
 
@@ -62,21 +59,21 @@ class StalledReader:
     async def ask(self) -> None:
         key = self.who.headers["Authorization"].encode()
         scope = {
-            "type": "http", "method": "GET", "path": self.path,
-            "query_string": self.query.encode(),
+            "type": "http", "method": "GET", "path": PATH,
+            "query_string": f"format={self.form}".encode(),
             "headers": [(b"host", b"app.test"), (b"authorization", key)],
             "client": ("192.0.2.7", 40000), "server": ("app.test", 80),
             "scheme": "http", "http_version": "1.1", "root_path": "",
-            "raw_path": self.path.encode(), "asgi": {"version": "3.0"},
+            "raw_path": PATH.encode(), "asgi": {"version": "3.0"},
         }  # fmt: skip
         await self.house.app(scope, self.receive, self.send)
 
 
 @asynccontextmanager
 async def stalled(
-    house: House, who: Person, **asked: Any
+    house: House, who: Person, form: str = "csv"
 ) -> AsyncIterator[tuple[StalledReader, asyncio.Task[None]]]:
-    reader = StalledReader(house, who, **asked)
+    reader = StalledReader(house, who, form)
     asking = asyncio.create_task(reader.ask())
     await reader.began.wait()
     try:
@@ -134,7 +131,7 @@ async def test_an_export_that_nobody_reads_kept_a_connection(
 ) -> None:
     await furnish(house)
 
-    async with stalled(house, house.curator, query=f"format={form}"):
+    async with stalled(house, house.curator, form):
         await until_read(taken)
 
         assert taken.pool.checkedout() == 0
@@ -174,7 +171,7 @@ async def test_an_export_went_on_when_its_client_had_left(
     house: House, taken: Taken, form: str
 ) -> None:
     await furnish(house, 40 * CHUNK)
-    async with stalled(house, house.curator, query=f"format={form}") as (
+    async with stalled(house, house.curator, form) as (
         reader,
         asking,
     ):
