@@ -124,13 +124,16 @@ async def test_a_server_with_names_answers_to_no_other() -> None:
             host: (await client.get("/health/live", headers={"Host": host})).status_code
             for host in (
                 "sky.example.com", "SKY.example.com:8000", "localhost", "127.0.0.1:8000",
-                "[::1]:8000", "evil.example", "sky.example.com.evil.example", "",
+                "[::1]:8000", "evil.example", "sky.example.com.evil.example",
+                "sky.example.com:x@evil.example", "[::1]evil.example", "",
             )
         }  # fmt: skip
 
     assert [host for host, status in answers.items() if status != 200] == [
         "evil.example",
         "sky.example.com.evil.example",
+        "sky.example.com:x@evil.example",
+        "[::1]evil.example",
         "",
     ]
 

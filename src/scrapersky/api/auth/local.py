@@ -1,5 +1,6 @@
 """Local mode: on a laptop, whoever sits at the machine is its admin."""
 
+import re
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
@@ -19,6 +20,9 @@ PROXY_HEADERS: Final = frozenset(
     }
 )
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+HOST: Final = re.compile(
+    r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[^:@/?#\[\]\s]+))(?::[0-9]{0,5})?"
+)
 
 
 def is_from_this_machine(request: Request) -> bool:
@@ -51,10 +55,9 @@ def is_loopback(host: str) -> bool:
 
 
 def host_of(header: str) -> str:
-    """Take the port off a Host header."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.partition(":")[0].lower()
+    """Take the port off a Host header; what is not a name and a port is no host of ours."""
+    found = HOST.fullmatch(header)
+    return (found["address"] or found["name"]).lower() if found else ""
 
 
 def refuse_other_sites(request: Request) -> None:
