@@ -85,7 +85,8 @@ async def keep_list(connection: AsyncConnection) -> KeptList:
     if Suppression.__tablename__ not in await connection.run_sync(tables):
         return KeptList()
     keys = await connection.execute(select(SuppressionKey.__table__))
-    entries = await connection.execute(select(Suppression.__table__))
+    # It may be of an older version, and have fewer columns.
+    entries = await connection.execute(text("SELECT * FROM suppressions"))
     return KeptList(
         [dict(row) for row in keys.mappings()],
         [{**row, "created_by": None} for row in entries.mappings()],
