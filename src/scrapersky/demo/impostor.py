@@ -105,7 +105,7 @@ def stranger(victim: Business, seed: int) -> Business:
         found = invent(draft, random, set())
         if found.locale == victim.locale:
             return found
-    raise AssertionError  # there is no end to it
+    raise AssertionError  # count() never ends
 
 
 def line_of(victim: Business) -> TelephoneLine:

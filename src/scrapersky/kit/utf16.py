@@ -9,7 +9,7 @@ from typing import Final
 
 PIECE_BYTES: Final = 64 * 1024
 MAX_WRONG: Final = 10_000
-"""Characters that had to be replaced; behind so many of them there is no text."""
+"""Invalid characters after which the rest of a document is not read."""
 
 
 def decode_utf16(body: bytes, codec: str) -> str:

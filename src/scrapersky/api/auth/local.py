@@ -55,7 +55,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_of(header: str) -> str:
-    """Take the port off a Host header; what is not a name and a port is no host of ours."""
+    """Return the host of a Host header without its port; empty if it is malformed."""
     found = HOST.fullmatch(header)
     return (found["address"] or found["name"]).lower() if found else ""
 

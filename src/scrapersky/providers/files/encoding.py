@@ -27,7 +27,7 @@ def encoding_of(path: Path) -> str:
     """Return the encoding: by mark, by pattern, or by being valid UTF-8 to the end.
 
     The whole file is read once, in pieces: a single name with an umlaut in the last
-    row decides, and a wrong guess would spoil it. Raises BadPlaceFile if it is no text.
+    row decides, and a wrong guess would spoil it. Raises BadPlaceFile if it is not text.
     """
     encoding = likely_encoding(path)
     if encoding not in {"utf-8", "utf-8-sig"}:
@@ -77,7 +77,7 @@ class Legibility:
 
 
 def refuse_illegible(path: Path, encoding: str) -> None:
-    """Raise BadPlaceFile if much of a file is no text in its encoding."""
+    """Raise BadPlaceFile if much of a file cannot be decoded."""
     legibility = Legibility()
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     with path.open("rb") as file:
