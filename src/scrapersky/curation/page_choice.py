@@ -87,6 +87,7 @@ class _Site:
             Read(
                 row.url,
                 PageType(row.page_type or PageType.UNKNOWN),
+                row.contact_likelihood or 0.0,
                 # A page that is gone says nothing of others of its kind.
                 None
                 if row.page_processing_status in WAITING or row.gone_at is not None
@@ -210,12 +211,12 @@ async def _sites(
     )
     gained = contacts.scalar_subquery() + people.scalar_subquery()
     begun = select(
-        Page.domain_id, Page.url, Page.page_type, Page.page_processing_status,
-        Page.gone_at, gained.label("gained"),
+        Page.domain_id, Page.url, Page.page_type, Page.contact_likelihood,
+        Page.page_processing_status, Page.gone_at, gained.label("gained"),
     ).where(
         Page.domain_id == func.any(literal(domains)),
         Page.page_processing_status.in_(BEGUN),
-    ).order_by(Page.fetched_at.nulls_last(), Page.id)  # fmt: skip
+    )  # fmt: skip
     for row in await connection.execute(begun):
         if row.domain_id in sites:
             sites[row.domain_id].begun.append(row)

@@ -8,7 +8,7 @@ pages of a kind held on other sites built with the same program says the same mo
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,8 +18,8 @@ from scrapersky.extraction.page_type import PageType
 HOME_GAIN: Final = 1.0
 LIKELY: Final = 0.25
 """A page that promises so much is read even where others held nothing new."""
-MOST_IN_VAIN: Final = 8
-"""Pages in a row that held nothing new, after which unlikely ones are left alone."""
+MOST_IN_VAIN: Final = 6
+"""Unlikely pages in a row that held nothing new, after which the others are left alone."""
 ENOUGH: Final = 10
 """Pages of a kind after which other sites of the same program have something to say."""
 
@@ -38,10 +38,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A page that was read, in the order of reading."""
+    """A page that was read, or is about to be."""
 
     url: str
     type: PageType
+    score: float
     gained: int | None
     """How much on it was new; None while that is not known."""
 
@@ -90,13 +91,13 @@ class _Memory:
     barren_folders: Counter[str] = field(default_factory=Counter)
     fertile_folders: set[str] = field(default_factory=set)
     in_vain: int = 0
-    """Pages in a row, up to the last one, that held nothing new."""
+    """The least likely of the unlikely pages, up to the first that held something new."""
     known: set[str] = field(default_factory=set)
 
 
 def next_pages(
     listed: Iterable[Listed],
-    read: Sequence[Read],
+    read: Iterable[Read],
     *,
     home: str,
     most: int,
@@ -105,10 +106,11 @@ def next_pages(
     """Choose at most so many pages, the most promising first.
 
     `read` are also pages that are about to be read; several addresses of one page
-    count as one.
+    count as one. The order of reading makes no difference: it changes with the number of
+    workers, and with every restart.
     """
-    memory = _remember(read)
     home_key = page_key(home)
+    memory = _remember(read, home_key)
     waiting: dict[str, Listed] = {}
     for page in listed:
         key = page_key(page.url)
@@ -128,6 +130,7 @@ def next_pages(
         page = waiting.pop(best)
         # What is chosen but not read yet is taken to hold nothing the next one has.
         memory.barren_types[page.type] += 1
+        memory.in_vain += pick.gain < LIKELY
     return picks
 
 
@@ -139,20 +142,20 @@ def page_key(url: str) -> str:
     return f"{parts.netloc.removeprefix('www.')}{path}?{query}"
 
 
-def _remember(read: Sequence[Read]) -> _Memory:
+def _remember(read: Iterable[Read], home: str) -> _Memory:
     memory = _Memory()
-    for page in read:
+    for page in sorted(read, key=lambda page: (-page.score, page.url)):
         key = page_key(page.url)
+        if page.score < LIKELY and key != home:
+            memory.in_vain = 0 if page.gained else memory.in_vain + 1
         memory.known.add(key)
         if page.gained is None:
             continue
         folder = _folder(key)
         if page.gained:
-            memory.in_vain = 0
             memory.fertile_folders.add(folder)
             memory.barren_folders[folder] = 0
             continue
-        memory.in_vain += 1
         memory.barren_folders[folder] += 1
         memory.barren_types[page.type] += 1
     return memory
