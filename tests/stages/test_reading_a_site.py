@@ -1,12 +1,16 @@
 """From a domain to the pages that say most: by links, best first, within a budget."""
 
 import asyncio
+from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from scrapersky.curation.rule import run_rule
 from scrapersky.demo.sites.reply import redirect
+from scrapersky.pipeline.dead_pages import choose_after_dead_letters
 from scrapersky.records import Domain
+from scrapersky.settings import SYSTEM_USER_ID
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -230,6 +234,41 @@ async def test_pages_that_settle_at_the_same_moment_do_not_wait_for_each_other(
         pass
     assert len(await line.rows(READ)) == 12
     assert (await line.row(Domain, domain)).page_budget == 12
+
+
+async def test_pages_that_raised_were_the_last_in_hand_and_no_other_was_chosen(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They never came to choose the next ones; the rescue of expired claims does it."""
+    paths = [f"/stairs-{number}" for number in range(6)]
+    line.web.page("a.bv/", home(*paths))
+    for path in paths:
+        line.web.page(f"a.bv{path}", page("Oak."))
+    await line.add_domain()
+    await line.work("domain_metadata")
+    with monkeypatch.context() as patch:
+
+        async def break_down(*_: object, **__: object) -> None:
+            raise RuntimeError
+
+        patch.setattr(line.tools.crawler, "fetch", break_down)
+        line.tools.recent.take("http://a.bv/")
+        while await line.work_again("page_curation"):
+            pass
+    dead = "SELECT count(*) FROM curation.dead_letter WHERE kind = 'exhausted'"
+    assert await line.rows(dead) == [(4,)]
+    assert await line.work("page_curation") == 0
+
+    again = partial(
+        choose_after_dead_letters,
+        line.engine,
+        user_id=line.actor.user_id or SYSTEM_USER_ID,
+        site=line.tools.budgets.site,
+    )
+    assert await again(within=timedelta(0)) == 0
+    assert await again(within=timedelta(hours=1)) == 3
+    assert await again(within=timedelta(hours=1)) == 0
+    assert await line.work("page_curation") == 3
 
 
 async def test_an_off_site_redirect_brings_no_pages_of_the_other_site(

@@ -35,6 +35,7 @@ from scrapersky.errors import ConfigurationError
 from scrapersky.kit.background import in_background
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.seldom import Seldom
+from scrapersky.pipeline.dead_pages import choose_after_dead_letters
 from scrapersky.pipeline.doubt import doubting
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.parsers import WARM
@@ -416,6 +417,13 @@ def housekeeping(
     async def rescue(_limit: int | None) -> Counts:
         with orphans.turn() as is_due:
             reaped = await curation_sdk.reap(engine, orphans=is_due)
+        await choose_after_dead_letters(
+            engine,
+            user_id=settings.scheduler_system_user_id,
+            site=settings.budgets.site,
+            # Twice the interval: a run may be late, or another process's turn.
+            within=2 * settings.reap.interval,
+        )
         return Counts(picked=reaped.rescued + reaped.quarantined + reaped.requeued)
 
     async def purge(_limit: int | None) -> Counts:

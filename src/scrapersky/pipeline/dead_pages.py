@@ -1,0 +1,62 @@
+"""Go on with the sites of pages that became dead letters without having their say.
+
+A page that settles lets the rules choose what to read of its site next. One that crashes
+its worker, or whose work raises, never gets that far; if it was the last one in hand, nobody
+is left to choose.
+"""
+
+from collections import defaultdict
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+import curation_sdk
+from scrapersky.curation.condition import Comparison, Condition
+from scrapersky.curation.rule import apply_rules
+from scrapersky.curation.site_budget import SiteBudget
+from scrapersky.db.transaction import transaction
+from scrapersky.records import KINDS
+
+SITES_AT_ONCE: Final = 50
+SITES: Final = text("""
+SELECT DISTINCT p.tenant_id, p.domain_id FROM curation.dead_letter d
+JOIN pages p ON p.id = d.item::uuid
+WHERE d.stage = 'page_curation' AND d.died_at > clock_timestamp() - CAST(:within AS interval)
+ORDER BY 1, 2
+""")
+
+
+async def choose_after_dead_letters(
+    engine: AsyncEngine, *, user_id: UUID, site: SiteBudget, within: timedelta
+) -> int:
+    """Let the rules choose for the sites of recent dead letters; return how many pages.
+
+    To choose once more than needed is harmless: there is nothing left to choose then.
+    """
+    async with engine.connect() as connection:
+        rows = await connection.execute(SITES, {"within": within})
+    sites: dict[UUID, list[str]] = defaultdict(list)
+    for tenant_id, domain_id in rows:
+        sites[tenant_id].append(str(domain_id))
+    kind, queued = KINDS["pages"], 0
+    for tenant_id, domains in sites.items():
+        for start in range(0, len(domains), SITES_AT_ONCE):
+            some = domains[start : start + SITES_AT_ONCE]
+            async with transaction(engine) as connection:
+                decided = await apply_rules(
+                    connection,
+                    tenant_id,
+                    kind,
+                    user_id=user_id,
+                    site=site,
+                    among=Condition(
+                        field="domain_id", comparison=Comparison.ONE_OF, value=some
+                    ),
+                )
+            queued += decided.queued
+    if queued:
+        await curation_sdk.wake(engine, "page_curation")
+    return queued
