@@ -3,12 +3,13 @@
     python bench/mixed.py            1,000 healthy and 1,000 hostile sites, real time-outs
     python bench/mixed.py --quick    100 and 100, shorter time-outs, not without kills
     python bench/mixed.py --kills 0  another number of kills
+    python bench/mixed.py --workers 4    so many workers instead of one
     python bench/mixed.py --timeline FILE    also write what became of every claim
 
 First the healthy sites alone, then the same beside the hostile ones, then that again while
 the application is killed three times and started anew. The quick run does only the first
 and the last, and kills once: three kills would leave it two seconds each time. The
-application is an API and one worker beside it, as `scrapersky up` starts them, which are
+application is an API and one worker or more beside it, as `scrapersky up` starts them, which are
 killed together; PostgreSQL and the sites have processes of their own; all of it is on
 loopback. A healthy site is
 complete when all that was found there alone is found. Meanwhile the API is asked for
@@ -116,6 +117,7 @@ class Plan:
     environment: dict[str, str] = field(default_factory=dict)
     beside: bool = True
     kills: int = 3
+    workers: int = 1
 
 
 QUICK = Plan(
@@ -191,9 +193,10 @@ class Run:
 
 @dataclass
 class House:
-    """The application: two processes that may be killed and started anew."""
+    """The application: processes that may be killed and started anew."""
 
     order: dict[str, Any]
+    workers: int = 1
     processes: list[Process] = field(default_factory=list)
     away: float = 0.0
     """Seconds in which it was killed and not yet ready again."""
@@ -210,9 +213,11 @@ class House:
         self.away += time.monotonic() - began
 
     async def start(self) -> None:
-        """Start, and return when both are ready."""
-        worker = {"is_worker": True, "api_port": free_port()}
-        orders = [{**self.order, "is_worker": False}, {**self.order, **worker}]
+        """Start, and return when all are ready."""
+        orders = [{**self.order, "is_worker": False}]
+        for _ in range(self.workers):
+            worker = {"is_worker": True, "api_port": free_port()}
+            orders.append({**self.order, **worker})
         self.processes = [
             await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "bench.mixed_world.house", json.dumps(order)),
@@ -324,7 +329,7 @@ class Street:
             home = stack.enter_context(tempfile.TemporaryDirectory())
             url = self.cluster.url(name)
             desk = await stack.enter_async_context(a_desk(url))
-            house = House(self.order(url, home))
+            house = House(self.order(url, home), self.plan.workers)
             await house.start()
             stack.push_async_callback(house.kill)
             run = Run(name)
@@ -450,6 +455,7 @@ async def compare(
         "healthy_time_ratio": round(killed.seconds / alone.seconds, 3),
         "api_p95_ms": round(killed.p95, 1),
         "memory_growth_mb": round((killed.peak_memory - alone.peak_memory) / MIB, 1),
+        "deadlocks": cluster.deadlocks,
     }
 
 
@@ -474,6 +480,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sites", type=int, help="so many of each kind")
     parser.add_argument("--kills", type=int, help="so many kills")
+    parser.add_argument("--workers", type=int, help="so many workers")
     parser.add_argument(
         "--timeline",
         type=argparse.FileType("w"),
@@ -485,6 +492,8 @@ def main() -> None:
         plan = replace(plan, sites=chosen.sites)
     if chosen.kills is not None:
         plan = replace(plan, kills=chosen.kills)
+    if chosen.workers:
+        plan = replace(plan, workers=chosen.workers)
     began = time.monotonic()
     with running_cluster() as cluster:
         result = asyncio.run(compare(cluster, plan, chosen.timeline))

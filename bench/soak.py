@@ -4,7 +4,7 @@
     python bench/soak.py --minutes 5
     python bench/soak.py --quick      three quarters of a minute
 
-Three `scrapersky worker` processes and, where Redis is installed, one of Celery with its
+Four `scrapersky worker` processes and, where Redis is installed, one of Celery with its
 clock work the stage that turns businesses into domains. All reach PostgreSQL through a proxy.
 Businesses are queued all the time, and one random fault follows another: workers are killed
 or asked to stop; PostgreSQL is killed, restarted at once, or out of disk; connections are
@@ -411,7 +411,7 @@ async def a_soak(seed: int, folder: Path) -> AsyncIterator[Soak]:
             "LOG_LEVEL": "warning",
         }
         programs = []
-        for name in ("steady", "second", "third"):
+        for name in ("steady", "second", "third", "fourth"):
             place = folder / name
             place.mkdir()
             program = Program(WORKER, place, environment)
@@ -473,6 +473,7 @@ def report(soaked: Soak, seconds: float, recovery: float) -> bool:
     counts = soaked.counts()
     # Every business has a website of its own, so each must have made one domain.
     counts["lost"] += max(0, soaked.queued - counts["domains"])
+    counts["deadlocks"] = soaked.cluster.deadlocks
     print("| fault | times |\n|---|---:|")
     for fault, times in sorted(soaked.injected.items()):
         print(f"| {fault} | {times} |")
@@ -503,7 +504,7 @@ def report(soaked: Soak, seconds: float, recovery: float) -> bool:
         },
     }
     print(json.dumps(found))
-    wrong = ("lost", "doubled", "stuck", "claims_left", "dead_letters")
+    wrong = ("lost", "doubled", "stuck", "claims_left", "dead_letters", "deadlocks")
     return not any(counts[name] for name in wrong) and not soaked.deaths["steady"]
 
 

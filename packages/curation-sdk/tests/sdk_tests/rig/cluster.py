@@ -62,6 +62,11 @@ class Cluster:
         return self.home / "server.log"
 
     @property
+    def deadlocks(self) -> int:
+        """How many deadlocks the server has ended; its statistics do not survive a crash."""
+        return self.log.read_bytes().count(b"deadlock detected")
+
+    @property
     def pid(self) -> int:
         assert self._server is not None, "the server is not running"
         return self._server.pid
