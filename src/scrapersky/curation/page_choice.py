@@ -47,8 +47,8 @@ WAITING: Final = (PageProcessingStatus.QUEUED, PageProcessingStatus.PROCESSING)
 # Whoever chooses for a site waits for who is choosing for it: otherwise each of two would
 # think that the other's pages are still to come, and neither would go on.
 LOCK: Final = text(
-    "SELECT pg_advisory_xact_lock(hashtextextended('page_choice:' || d, 0))"
-    " FROM unnest(CAST(:domains AS text[])) AS d"
+    "SELECT pg_advisory_xact_lock(hashtextextended(k, 0))"
+    " FROM unnest(CAST(:locks AS text[])) AS k"
 )
 EXPLAIN: Final = text(
     "UPDATE pages SET choice = g.choice FROM unnest(CAST(:ids AS uuid[]),"
@@ -113,9 +113,14 @@ async def pick_best(
     return {page: pick for site in sites for page, pick in site.picks()}
 
 
+def site_lock(domain_id: UUID) -> str:
+    """Name the lock of all who choose for a site, or store what was found there."""
+    return f"page_choice:{domain_id}"
+
+
 async def lock_sites(connection: AsyncConnection, domains: Iterable[UUID]) -> None:
-    """Wait for who is choosing for these sites, or storing pages of them."""
-    await connection.execute(LOCK, {"domains": sorted(map(str, domains))})
+    """Wait for who is choosing for these sites, or storing what was found there."""
+    await connection.execute(LOCK, {"locks": sorted(map(site_lock, domains))})
 
 
 async def pick_within(

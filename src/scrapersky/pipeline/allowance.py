@@ -8,6 +8,7 @@ from uuid import UUID
 
 from curation_sdk import Done, Effect, GiveUp, Later, Outcome, Retry, Transaction
 from scrapersky.crawler import Meter, measured
+from scrapersky.curation.page_choice import site_lock
 from scrapersky.curation.site_budget import USED_UP, SiteBudget, TenantBudget, raised
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.site import Cost, Whose, charge
@@ -121,7 +122,10 @@ async def at_cost(
     *,
     pages: int = 0,
 ) -> Outcome:
-    """Do an item's work, and charge its site with what that took."""
+    """Do an item's work, and charge its site with what that took.
+
+    Whatever is written of a site is written under its lock.
+    """
     with measured() as meter:
         outcome = await work(replace(allowance or Allowance(), meter=meter))
     fetched = pages if meter.bytes or isinstance(outcome, Done) else 0
@@ -130,9 +134,12 @@ async def at_cost(
         bytes=meter.bytes,
         parse_ms=round(meter.parse_seconds * 1000),
     )
-    if cost == Cost() or not isinstance(outcome, Done | Retry | GiveUp):
+    if not isinstance(outcome, Done | Retry | GiveUp):
         return outcome
-    return replace(outcome, effect=charged(outcome.effect, whose, cost))
+    effect = outcome.effect
+    if cost != Cost():
+        effect = charged(effect, whose, cost)
+    return replace(outcome, effect=effect, lock=site_lock(whose.domain_id))
 
 
 def charged(effect: Effect | None, whose: Whose, cost: Cost) -> Effect:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from curation_sdk import Transaction
-from scrapersky.curation.page_choice import lock_sites
 from scrapersky.extraction.contacts.confidence import LEAST_SURE
 from scrapersky.kit.email_type import EmailType
 from scrapersky.kit.mailbox import spells_alone
@@ -60,8 +59,6 @@ def name_contacts(transaction: Transaction, domain_id: UUID) -> None:
 
 
 async def _name_contacts(transaction: Transaction, domains: list[UUID]) -> None:
-    # Whoever stores of the same site meanwhile is seen by one of the two.
-    await lock_sites(transaction.connection, set(domains))
     some = sorted(set(domains))
     unnamed = await transaction.fetch(UNNAMED, some)
     if not unnamed:

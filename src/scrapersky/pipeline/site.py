@@ -1,7 +1,8 @@
 """What items say of their sites while they settle: pages found, what the visit cost.
 
 Items that settle together share a transaction, and their sites are dealt with at its end:
-with one look, one insert and one sum for all of them, in one order for every worker.
+with one look, one insert and one sum for all of them. They settle under the locks of their
+sites.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,6 @@ from typing import Final
 from uuid import UUID
 
 from curation_sdk import Transaction
-from scrapersky.curation.page_choice import lock_sites
 from scrapersky.curation.site_budget import Budgets
 from scrapersky.extraction.discovery import PageLink
 from scrapersky.pipeline.choice import Choice
@@ -24,10 +24,10 @@ KNOWN: Final = """
 SELECT domain_id, url FROM pages
 JOIN unnest($1::uuid[], $2::text[]) AS g(domain_id, url) USING (domain_id, url)
 """
-# A link may say more about a page than its address did; what was decided stays. A page that is
-# being settled is locked until its worker has its turn at this site: to wait for it here would
-# be a deadlock, and what is settled is past being described anew. So it is neither locked nor
-# inserted; a conflict with an uncommitted row would wait too.
+# A link may say more about a page than its address did; what was decided stays. A page that
+# somebody holds is being settled or decided, and past being described anew: to wait for it
+# could only be a deadlock. So it is neither locked nor inserted; a conflict with an
+# uncommitted row would wait too.
 STORE_LINKED: Final = """
 WITH g AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[],
@@ -163,8 +163,6 @@ def charge(transaction: Transaction, whose: Whose, cost: Cost) -> None:
 async def settle_sites(transaction: Transaction, news: list[News]) -> None:
     """Store what was found within every site's budget, count what it cost, and choose."""
     found = await allowed(transaction, best_of(news))
-    whose = {one.whose.domain_id: one.whose for one in news}
-    await lock_sites(transaction.connection, whose)
     costs = [(one.whose, one.cost) for one in news if one.cost != Cost()]
     costs += await store_found(transaction, found)
     await charge_sites(transaction, costs)

@@ -17,7 +17,6 @@ import orjson
 
 from curation_sdk import Transaction
 from scrapersky.crawler import Fetched, Rendered
-from scrapersky.curation.page_choice import lock_sites
 from scrapersky.extraction.business_name import business_name
 from scrapersky.extraction.contact_card import ContactCard
 from scrapersky.extraction.contact_page import ContactPage
@@ -219,10 +218,6 @@ AnyVisit = NotRead | Unchanged | Gone | Visit
 
 async def store_visits(transaction: Transaction, visits: list[AnyVisit]) -> None:
     """Store what pages have shown, and go on with their sites."""
-    # In one order for every worker, before anything of these sites is written.
-    await lock_sites(
-        transaction.connection, {one.site.domain_id for one in visits}
-    )  # fmt: skip
     if unchanged := [one.page.id for one in visits if isinstance(one, Unchanged)]:
         await transaction.fetch(STORE_UNCHANGED, unchanged)
     gone = [one for one in visits if isinstance(one, Gone)]

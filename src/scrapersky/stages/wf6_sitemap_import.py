@@ -10,7 +10,6 @@ from sqlalchemy import select, update
 
 from curation_sdk import Done, Effect, Outcome, Transaction
 from scrapersky.crawler import Accept, Fetched
-from scrapersky.curation.page_choice import lock_sites
 from scrapersky.curation.site_budget import Budgets
 from scrapersky.errors import FetchError
 from scrapersky.extraction.page_list import (
@@ -175,8 +174,6 @@ def store_pages(
 
     async def effect(transaction: Transaction) -> None:
         guard = await suppressions(transaction.connection, file.tenant_id, pages.urls)
-        # Not before: what others store of the site meanwhile must be seen.
-        await lock_sites(transaction.connection, [file.domain_id])
         look = await transaction.driver.fetchrow(LOOK, file.domain_id, file.id)
         assert look is not None  # noqa: S101 - it always has one row
         owner = Owner(

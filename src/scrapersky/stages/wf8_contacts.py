@@ -1,10 +1,11 @@
 """WF8 - Contacts: one contact's e-mail address is validated, without writing to it."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import orjson
 
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
+from scrapersky.curation.page_choice import site_lock
 from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.deliverability import Deliverability
 from scrapersky.kit.email_type import EmailType
@@ -44,6 +45,15 @@ UNKNOWN = (MailAnswer.NO_SUCH_DOMAIN, MailAnswer.NO_SERVER)
 )
 async def validate_contact(contact: Contact, tools: Tools) -> Outcome:
     """Judge the address by itself and by the DNS; no mail server is ever probed."""
+    outcome = await judge(contact, tools)
+    if isinstance(outcome, Done):
+        # The site's pages may be writing the same contacts.
+        return replace(outcome, lock=site_lock(contact.domain_id))
+    return outcome
+
+
+async def judge(contact: Contact, tools: Tools) -> Outcome:
+    """Say what is to be kept of an address, or when to ask again."""
     if contact.email is None:
         return Done(finish(contact, None), nothing="the contact has no e-mail address")
     quality = judge_email(contact.email)

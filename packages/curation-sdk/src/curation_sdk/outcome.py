@@ -12,7 +12,9 @@ Effect: TypeAlias = Callable[[Transaction], Awaitable[Any]]
 
 It runs inside the transaction that settles the item, after the change of status. Up to 100
 items share a transaction; if one of their effects raises, all are rolled back and each item
-is settled by itself."""
+is settled by itself. Effects that write rows of other items should have a `lock` that stands
+for those: a transaction takes all its locks first, and in one order, so that workers do not
+wait for each other in a circle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,8 @@ class Done:
     """Writes the results."""
     nothing: str | None = None
     """Why there are no results, for the history."""
+    lock: str | None = None
+    """Results with the same lock are written one after the other, by whichever worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Retry:
     effect: Effect | None = None
     """Writes what was learnt all the same. By then the row's status says whether this
     was the last attempt."""
+    lock: str | None = None
+    """Results with the same lock are written one after the other, by whichever worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,8 @@ class GiveUp:
     """The reason, for the history, the dead letter and the error column."""
     effect: Effect | None = None
     """Writes what was learnt all the same."""
+    lock: str | None = None
+    """Results with the same lock are written one after the other, by whichever worker."""
 
 
 @dataclass(frozen=True, slots=True)

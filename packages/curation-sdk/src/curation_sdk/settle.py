@@ -118,7 +118,8 @@ class Settler:
     async def settle(self, run: StageRun, batch: Batch) -> None:
         """Settle finished items of one stage; return when every one is settled."""
         plain, effects, others = [], [], []
-        for finished in batch:
+        # In one order for all workers, as far as the plans of the statements keep it.
+        for finished in sorted(batch, key=item_of):
             result = finished[1]
             if effect_of(result) is not None:
                 effects.append(finished)
@@ -205,6 +206,8 @@ class Settler:
 
     async def _settle_effects(self, run: StageRun, batch: Batch) -> None:
         async with self._connection.transaction() as transaction:
+            if locks := locks_of(batch):
+                await transaction.fetch(statements.LOCK, locks)
             won = await fence_off(run, batch, transaction)
             for held, result in batch:
                 if (held.item, held.fence) in won:
@@ -338,6 +341,12 @@ async def fence_off(
     return pairs(rows)
 
 
+def locks_of(batch: Batch) -> list[str]:
+    """Return the locks under which these results are written, in the order of all workers."""
+    found = {result.lock for _, result in batch if isinstance(result, WITH_EFFECT)}
+    return sorted(lock for lock in found if lock is not None)
+
+
 def effect_of(result: Result) -> Effect | None:
     """Return what an item has to write besides its status."""
     return result.effect if isinstance(result, WITH_EFFECT) else None
@@ -382,6 +391,11 @@ def event_of(stage: str, held: ClaimedItem, verdict: Settlement, now: float) -> 
             return DeadLettered(stage, held.item, verdict.outcome, verdict.why, found)
     took = timedelta(seconds=now - held.claimed)
     return Settled(stage, held.item, verdict.outcome, verdict.why, took, found)
+
+
+def item_of(finished: Finished) -> str:
+    """Return which item a result is of."""
+    return finished[0].item
 
 
 def keys_of(batch: Sequence[Finished]) -> tuple[list[str], list[int]]:

@@ -335,6 +335,11 @@ def settle_any(queue: Queue) -> str:
   SELECT item, fence FROM kept"""
 
 
+LOCK = """SELECT pg_advisory_xact_lock(hashtextextended(k, 0))
+  FROM unnest($1::text[]) AS k"""
+"""Wait for who settles under the same locks."""
+
+
 def list_tenants(queue: Queue) -> str:
     """List the tenants that have rows queued, by hopping through the index."""
     waiting = f"{queue.table} m WHERE m.{queue.status} = {literal(queue.queued)}"

@@ -1,8 +1,10 @@
 """Every outcome ends where it says, and nothing ends silently."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from curation_sdk import (
     Done,
@@ -13,10 +15,22 @@ from curation_sdk import (
     Retry,
     Skip,
     StageBroken,
+    Transaction,
     Transient,
 )
 from curation_sdk.events import DeadLettered, Paused, Retried, Settled
-from sdk_tests.desk import SOON, Desk, State, Ticket, Work, reply, reply_with, triage
+from sdk_tests.desk import (
+    SOON,
+    Desk,
+    State,
+    Ticket,
+    Work,
+    answer,
+    reply,
+    reply_with,
+    triage,
+)
+from sdk_tests.rig.waiting import HUNG
 
 
 def always(outcome: object) -> Work:
@@ -218,6 +232,40 @@ async def test_an_effect_that_fails_leaves_nothing_behind(desk: Desk) -> None:
 
     assert await desk.one("SELECT count(*) FROM reply") == 0
     assert await desk.states() == {"Error": 1}
+
+
+async def test_two_stages_that_wrote_each_others_rows_waited_for_each_other_in_a_circle(
+    desk: Desk,
+) -> None:
+    """Under one lock they come one after the other: the second begins with nothing in hand."""
+    await desk.open(1, answer_state=State.NEW)
+    await desk.open(1, state=State.NEW, answer_state=State.QUEUED)
+    order: list[str] = []
+    met = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+    def writes(other: int) -> Work:
+        async def work(ticket: Ticket, _tools: object) -> Outcome:
+            async def effect(transaction: Transaction) -> None:
+                order.append(f"{ticket.id} begins")
+                # The other one has its own row by now, or waits at the lock.
+                async with asyncio.timeout(HUNG):
+                    while len(order) == 1 and not await desk.one(met):  # noqa: ASYNC110 - no event
+                        await asyncio.sleep(0.01)
+                titled = update(Ticket).where(Ticket.id == other).values(title="told")
+                await transaction.execute(titled)
+                order.append(f"{ticket.id} ends")
+
+            return Done(effect, lock="tickets 1 and 2")
+
+        return work
+
+    await asyncio.gather(
+        desk.drain(triage(writes(2))), desk.drain(answer(writes(1)))
+    )  # fmt: skip
+
+    assert [line.split()[1] for line in order] == ["begins", "ends", "begins", "ends"]
+    assert await desk.rows("SELECT title FROM ticket") == [("told",), ("told",)]
+    assert await desk.outcomes(1) == await desk.outcomes(2) == ["done"]
 
 
 @pytest.mark.parametrize("kind", [Retry, GiveUp])

@@ -15,6 +15,7 @@ from scrapersky.api.records.detail import Shown, record_of
 from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import SiteBudgetLine, Strict
 from scrapersky.curation.condition import Comparison, Condition
+from scrapersky.curation.page_choice import lock_sites
 from scrapersky.curation.rule import apply_rules
 from scrapersky.curation.site_budget import (
     MOST,
@@ -79,6 +80,8 @@ async def change_domain_budget(
     """Change a site's budget. Pages that were refused for it are queued again, and rules choose."""
     row = await record_of(connection, DOMAINS, record_id)
     default = budget_set(request)
+    # Before any row: a stage that writes of the site has its lock first, too.
+    await lock_sites(connection, [record_id])
     queued = await change_budget(
         connection,
         actor_of(who, request),
