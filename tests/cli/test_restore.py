@@ -19,7 +19,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from scrapersky.cli.archive import MANIFEST
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.db.embedded import DATABASE, EmbeddedPostgres, wheel_directory
+from scrapersky.db.embedded import DATABASE, ROLE, EmbeddedPostgres, wheel_directory
 from scrapersky.db.migrate import downgrade
 from scrapersky.db.rows import LOADER, take_on_loader
 from tests.cli.rig import Command, create_database, database_of, execute, run_here
@@ -325,6 +325,26 @@ def test_a_restore_leaves_schema_rights_and_every_row_as_they_were(
     assert rows_of(database) == counts | changed
     roles = execute(database, "SELECT 1 FROM pg_roles WHERE rolname = %s", LOADER)
     assert roles == []
+
+
+def test_a_backup_by_the_user_of_the_processes_was_a_raw_permission_error(
+    database: TestDatabase, server: EmbeddedPostgres, command: Command, tmp_path: Path
+) -> None:
+    app = f"app_{time.monotonic_ns()}"
+    execute(database, f"CREATE ROLE {app} LOGIN")
+    execute(database, f"GRANT scrapersky_api TO {app}")
+    assert command("roles", "--app", app, "--apply").returncode == 0
+    rules = server.data / "pg_hba.conf"
+    rules.write_text(f"local all {app} trust\n{rules.read_text()}")
+    execute(database, "SELECT pg_reload_conf()")
+    url = database.url.replace(f"{ROLE}@", f"{app}@")
+
+    refused = command("backup", str(tmp_path / "file"), DATABASE_URL=url)
+
+    assert refused.returncode == 1
+    assert f"The database user '{app}' may not read everything" in refused.stderr
+    assert f"Make backups as '{ROLE}', who owns the tables" in refused.stderr
+    assert not (tmp_path / "file").exists()
 
 
 def rows_of(database: TestDatabase) -> dict[str, int]:

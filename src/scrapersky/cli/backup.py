@@ -14,7 +14,7 @@ import asyncpg
 from alembic import command
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.cli.archive import (
     CHUNK,
@@ -71,6 +71,9 @@ OURS: Final = {
     for metadata in METADATA
     for table in metadata.sorted_tables
 } | {"public.alembic_version"}
+OWNER = text("""SELECT current_user, pg_get_userbyid(relowner) FROM pg_class
+  WHERE oid = to_regclass('public.alembic_version')""")
+NOT_ALLOWED: Final = "42501"
 CLEAR: Final = (
     "DROP SCHEMA IF EXISTS curation CASCADE",
     "DROP SCHEMA public CASCADE",
@@ -152,13 +155,27 @@ async def save(target: Target, settings: Settings, file: Path, key: bytes) -> Ma
             with new_archive(file) as archive:
                 return await fill(connection, archive, settings, about, key)
     except (DBAPIError, asyncpg.PostgresError) as error:
-        said = reason_of(error) if isinstance(error, DBAPIError) else error
-        raise BackupUnusable(
-            f"The backup could not be made: {said}.",
-            hint="The owner of the tables makes backups.",
-        ) from error
+        raise await explain_no_backup(engine, error) from error
     finally:
         await engine.dispose()
+
+
+async def explain_no_backup(
+    engine: AsyncEngine, error: DBAPIError | asyncpg.PostgresError
+) -> BackupUnusable:
+    """Say why there is no backup; where rights are missing, who has them."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    said = reason_of(error) if isinstance(error, DBAPIError) else str(error)
+    if getattr(cause, "sqlstate", None) != NOT_ALLOWED:
+        return BackupUnusable(f"The backup could not be made: {said}.")
+    async with engine.connect() as connection:
+        user, owner = (await connection.execute(OWNER)).one()
+    return BackupUnusable(
+        f"The database user '{user}' may not read everything, so that a backup by it would "
+        f"not be whole ({said}).",
+        hint=f"Make backups as '{owner}', who owns the tables: name that user in "
+        "DATABASE_URL for this command.",
+    )
 
 
 async def describe(connection: AsyncConnection) -> BackupOrigin:
