@@ -4,6 +4,7 @@
 """
 
 import os
+import socket
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -60,7 +61,12 @@ def default_data_dir() -> Path:
 
 
 def address_of(host: str, port: int) -> str:
-    """Write where a server is asked; an IPv6 address needs its brackets."""
+    """Write where a server is asked; an IPv6 address needs its brackets.
+
+    One that listens on every address of its machine (0.0.0.0) is asked by the machine's name.
+    """
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
+        host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
@@ -187,7 +193,8 @@ class Settings(Frozen):
     worker_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
         None,
         description="Port for that; without it the first free one from 8001 on, which "
-        "`scrapersky workers` shows.",
+        "`scrapersky workers` shows. Workers beside `up` have this one and those "
+        "after it.",
     )
     log_level: Annotated[
         Level,

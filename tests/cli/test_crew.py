@@ -10,6 +10,7 @@ from scrapersky.cli import crew
 from scrapersky.cli.crew import Crew
 from sdk_tests.rig.waiting import wait_until
 
+STAY = "import time; time.sleep(600)"
 SIGN = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1], str(os.getpid())).touch();"
 
 
@@ -19,7 +20,7 @@ def test_one_core_of_a_host_was_used_and_a_worker_that_ends_is_replaced(
     monkeypatch.setattr(crew, "LOOK_EVERY", 0.01)
     monkeypatch.setattr(crew, "PAUSE", 0.0)
     said: list[str] = []
-    command = [sys.executable, "-c", f"{SIGN} time.sleep(600)", str(tmp_path)]
+    command = [sys.executable, "-c", f"{SIGN} {STAY}", str(tmp_path)]
     with Crew(2, said.append, grace=0, command=command) as running:
         wait_until(lambda: len([*tmp_path.iterdir()]) == 2, "two were started")
         first, *_ = running._workers
@@ -30,6 +31,16 @@ def test_one_core_of_a_host_was_used_and_a_worker_that_ends_is_replaced(
     assert first not in running._workers
     assert all(worker.poll() is not None for worker in running._workers)
     assert said == ["A worker ended (-9). Starting another"]
+
+
+def test_up_ignored_the_port_of_its_workers(tmp_path: Path) -> None:
+    sign = "import os, pathlib, sys; pathlib.Path(sys.argv[1], os.environ['WORKER_PORT']).touch()"
+    command = [sys.executable, "-c", f"{sign}; {STAY}", str(tmp_path)]
+
+    with Crew(2, print, grace=0, port=9001, command=command):
+        wait_until(lambda: len([*tmp_path.iterdir()]) == 2, "two were started")
+
+    assert {file.name for file in tmp_path.iterdir()} == {"9001", "9002"}
 
 
 def test_a_worker_ends_with_whoever_started_it() -> None:

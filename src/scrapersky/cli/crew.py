@@ -29,11 +29,13 @@ class Crew:
         report: Callable[[str], None],
         *,
         grace: float,
+        port: int | None = None,
         command: Sequence[str] | None = None,
     ) -> None:
         self._size = size
         self._report = report
         self._grace = grace
+        self._port = port
         self._command = command or (*WORKER, str(os.getpid()))
         self._ending = Event()
         self._workers: list[subprocess.Popen[bytes]] = []
@@ -41,7 +43,7 @@ class Crew:
 
     def __enter__(self) -> Self:
         """Start them."""
-        self._workers = [self._start() for _ in range(self._size)]
+        self._workers = [self._start(place) for place in range(self._size)]
         if self._size:
             self._watcher.start()
         return self
@@ -60,11 +62,13 @@ class Crew:
                 worker.kill()
                 worker.wait()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        # One port cannot serve them all: each finds its own.
-        others = {k: v for k, v in os.environ.items() if k != "WORKER_PORT"}
+    def _start(self, place: int) -> subprocess.Popen[bytes]:
+        # One port cannot serve them all: each has the next, or finds its own.
+        given = {} if self._port is None else {"WORKER_PORT": str(self._port + place)}
         # A session of its own: Ctrl-C is for us, who ask them to stop.
-        return subprocess.Popen(self._command, env=others, start_new_session=True)
+        return subprocess.Popen(
+            self._command, env=os.environ | given, start_new_session=True
+        )
 
     def _watch(self) -> None:
         while not self._ending.wait(LOOK_EVERY):
@@ -74,7 +78,7 @@ class Crew:
                 self._report(f"A worker ended ({worker.returncode}). Starting another")
                 if self._ending.wait(PAUSE):
                     return
-                self._workers[place] = self._start()
+                self._workers[place] = self._start(place)
 
 
 def give_way() -> None:

@@ -70,7 +70,12 @@ def run(role: ProcessRole, *, workers: int = 0) -> None:
         serving.open_house(target, settings, say)
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
-        with Crew(workers, say, grace=settings.shutdown_grace_seconds):
+        with Crew(
+            workers,
+            say,
+            grace=settings.shutdown_grace_seconds,
+            port=settings.worker_port,
+        ):
             serving.serve(settings, target, listener, role, on_demand=workers > 0)
     say("Stopped.")
 
