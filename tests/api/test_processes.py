@@ -17,6 +17,7 @@ from scrapersky.configuration import load_settings
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, ScraperSkyError
+from scrapersky.kit.build import full_version
 from scrapersky.observability.shared_metrics import SharedMetrics
 from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler.presence import RestReasons, live_processes, state_of
@@ -106,7 +107,7 @@ async def test_a_worker_had_no_health_and_no_figures(worker: FastAPI) -> None:
     async with asking(worker, client="203.0.113.9") as stranger:
         refused = await stranger.get("/metrics")
 
-    assert alive.json() == {"status": "alive"}
+    assert alive.json() == {"status": "alive", "version": full_version()}
     assert ready.json()["checks"] == {
         "database": "ok",
         "migrations": "ok",

@@ -328,7 +328,7 @@ def test_wrong_words_exit_with_2_and_say_which(
 
 def test_version_says_what_it_stands_on(command: Command) -> None:
     assert set(json.loads(command("version", "--json").stdout)) == {
-        "scrapersky", "python", "embedded_postgres", "platform",
+        "scrapersky", "build", "schema", "python", "embedded_postgres", "platform",
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from curation_sdk.events import (
     Settled,
 )
 from scrapersky.compat.prometheus import forget_gauges, share_figures
+from scrapersky.kit.build import build, version
 from scrapersky.observability.metrics import Metrics
 from scrapersky.observability.shared_metrics import SharedMetrics
 
@@ -91,5 +92,5 @@ def test_what_a_child_counted_is_not_lost_with_it(
     assert 'scrapersky_item_seconds_bucket{le="1.0",stage="pages"} 3.0' in written
     assert 'scrapersky_stage_working{stage="pages"} 4.0' in written
     assert 'scrapersky_stage_timeout_seconds{stage="pages"} 180.0' in written
-    assert 'scrapersky_info{version="' in written
+    assert f'scrapersky_info{{build="{build()}",version="{version()}"}}' in written
     assert "pid=" not in written

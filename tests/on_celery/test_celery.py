@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from collections.abc import Iterable
-from importlib.metadata import version as version_of
 from pathlib import Path
 
 import httpx
@@ -14,6 +13,7 @@ import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from scrapersky.celery import MOST_HINTS, app, hints_for
+from scrapersky.kit.build import full_version
 from scrapersky.reporting.stage_stats import due
 from scrapersky.stages import PIPELINE
 from sdk_tests.rig.waiting import wait_until
@@ -132,7 +132,7 @@ def test_what_the_processes_of_a_worker_did_is_read_at_its_own_port(
         wait_until(lambda: settled_at(parents.values()) == 120, "the figures of all")
         workers = [row for row in fleet.query(WORKERS) if row not in killed]
         assert {address for _, _, address in workers} <= {*parents.values()}
-        assert {version for _, version, _ in workers} == {version_of("scrapersky")}
+        assert {version for _, version, _ in workers} == {full_version()}
         second = fleet.workers[1].process
         assert second is not None
         ready = f"{parents[second.pid]}/health/ready"

@@ -4225,6 +4225,7 @@ export interface components {
              * @constant
              */
             status?: "alive";
+            version?: string;
         };
         /** @description A person at the login. */
         LoginIn: {
@@ -4543,6 +4544,7 @@ export interface components {
             };
             /** @enum {string} */
             status: "ready" | "not ready";
+            version?: string;
         };
         /** @description A kind of record: its address, its words, what people see and decide. */
         RecordKindOut: {
@@ -5158,6 +5160,7 @@ export interface components {
             /** @description For operators only. */
             inside?: components["schemas"]["InsideOut"] | null;
             scheduler_runs: boolean;
+            /** @description The release, and after a plus which build of it. */
             version: string;
         };
         /**
@@ -5355,6 +5358,7 @@ export interface components {
             started_at: string;
             /** @description working, serving, resting, draining, drained or gone. */
             state: string;
+            /** @description The release, and after a plus which build of it: two builds of one version differ. */
             version: string;
         };
         /** @description How many there are. */

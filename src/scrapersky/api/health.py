@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import structlog
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.dependency import PUBLIC
 from scrapersky.db.schema import differences
 from scrapersky.errors import ScraperSkyError
+from scrapersky.kit.build import full_version
 from scrapersky.kit.seldom import Seldom
 from scrapersky.records import METADATA
 from scrapersky.records.check import check_writing
@@ -40,6 +41,7 @@ class Liveness(BaseModel):
     """The process answers."""
 
     status: Literal["alive"] = "alive"
+    version: str = Field(default_factory=full_version, examples=["0.4.0+1c9ae3f2"])
 
 
 class Readiness(BaseModel):
@@ -47,6 +49,7 @@ class Readiness(BaseModel):
 
     status: Literal["ready", "not ready"]
     checks: dict[str, str]
+    version: str = Field(default_factory=full_version, examples=["0.4.0+1c9ae3f2"])
 
 
 def checks_of(request: Request) -> Mapping[str, Check]:

@@ -31,7 +31,7 @@ def show(*, json: bool = False) -> None:
             one.address or "",
             one.resting or "",
         )
-    print_table(table, whole=("name",))
+    print_table(table, whole=("name", "version"))
 
 
 def drain(name: str) -> None:

@@ -6,7 +6,6 @@ Labels take few values, all of them ours: names of stages, jobs, outcomes, table
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from importlib.metadata import version
 
 from prometheus_client import (
     CollectorRegistry,
@@ -35,6 +34,7 @@ from curation_sdk.events import (
     WorkerFault,
 )
 from scrapersky.crawler.log import FetchRecord
+from scrapersky.kit.build import build, version
 from scrapersky.reporting.database import DatabaseFigures
 from scrapersky.scheduler.app import Background
 from scrapersky.scheduler.presence import LiveProcess
@@ -55,7 +55,7 @@ class Metrics:
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=registry)
         Info("scrapersky", "What runs here.", registry=registry).info(
-            {"version": version("scrapersky")}
+            {"version": version(), "build": build()}
         )
         stage = ("stage",)
         self._claimed = Counter(

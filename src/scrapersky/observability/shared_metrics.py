@@ -1,7 +1,6 @@
 """Figures of a process and its children, read in one place."""
 
 import asyncio
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +14,7 @@ from prometheus_client import (
 )
 
 from scrapersky.compat.prometheus import collect_shared
+from scrapersky.kit.build import build, version
 from scrapersky.observability.metrics import Metrics
 
 SAMPLE_EVERY: Final = 5.0
@@ -28,7 +28,7 @@ class SharedMetrics:
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=registry)
         Info("scrapersky", "What runs here.", registry=registry).info(
-            {"version": version("scrapersky")}
+            {"version": version(), "build": build()}
         )
         collect_shared(folder, registry)
 

@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -23,6 +22,7 @@ from curation_sdk import working_item
 from curation_sdk.events import Claimed, DeadLettered, Event, Events, Retried, Settled
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.errors import ConfigurationError
+from scrapersky.kit.build import full_version
 from scrapersky.observability.log import copies
 from scrapersky.observability.log_export import LogExport
 from scrapersky.scheduler.app import Background
@@ -62,7 +62,7 @@ class Traces:
         self._resource = Resource.create(
             {
                 "service.name": "scrapersky",
-                "service.version": version("scrapersky"),
+                "service.version": full_version(),
                 "service.namespace": role,
             }
         )

@@ -11,7 +11,6 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 from typing import Final, Protocol, Self
 
 import structlog
@@ -24,6 +23,7 @@ from curation_sdk import Worker
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownRecord
 from scrapersky.kit.background import cancel
+from scrapersky.kit.build import full_version
 from scrapersky.records import Process
 from scrapersky.records.process import ProcessRole
 
@@ -115,7 +115,7 @@ class Presence:
             "role": role.value,
             "host": socket.gethostname(),
             "pid": os.getpid(),
-            "version": version("scrapersky"),
+            "version": full_version(),
             "address": address,
             "stages": [stage.name for stage in worked],
         }

@@ -4,7 +4,6 @@ import platform
 import shutil
 import sys
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +19,7 @@ from scrapersky.api.operations.schedule import JobOut, jobs_of
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.configuration import VARIABLES, shown
 from scrapersky.db.revision import current_revision, revisions
+from scrapersky.kit.build import full_version
 from scrapersky.settings import Environment, Settings
 
 router = APIRouter(tags=["system"])
@@ -71,7 +71,10 @@ class InsideOut(BaseModel):
 class SystemOut(BaseModel):
     """The system as its administrators see it."""
 
-    version: str
+    version: str = Field(
+        description="The release, and after a plus which build of it.",
+        examples=["0.4.0+1c9ae3f2"],
+    )
     environment: Environment
     scheduler_runs: bool
     inside: InsideOut | None = Field(None, description="For operators only.")
@@ -90,7 +93,7 @@ async def read_system(
         else None
     )
     return SystemOut(
-        version=version("scrapersky"),
+        version=full_version(),
         environment=operations.settings.environment,
         scheduler_runs=operations.background.schedule.is_running,
         inside=inside,

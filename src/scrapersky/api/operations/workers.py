@@ -25,7 +25,11 @@ class WorkerOut(BaseModel):
     role: str = Field(examples=["worker"])
     host: str = Field(examples=["crawler-2"])
     pid: int
-    version: str
+    version: str = Field(
+        description="The release, and after a plus which build of it: two builds of one "
+        "version differ.",
+        examples=["0.4.0+1c9ae3f2"],
+    )
     address: str | None = Field(
         None,
         description="Where it serves `/metrics` and `/health`.",
