@@ -138,6 +138,22 @@ async def test_a_server_with_names_answers_to_no_other() -> None:
     ]
 
 
+async def test_a_probe_by_address_was_refused_and_its_process_ended() -> None:
+    # A kubelet and Prometheus know a process by its address alone.
+    async with client_of({"TRUSTED_HOSTS": "sky.example.com"}) as client:
+        answers = {
+            (path, host): (await client.get(path, headers={"Host": host})).status_code
+            for path in ("/health/live", "/metrics", "/api/v3/session", "/")
+            for host in ("10.42.0.7:8000", "[fd00::7]:8000", "evil.example")
+        }
+
+    refused = {asked for asked, status in answers.items() if status == 400}
+    assert refused == {
+        *((path, "evil.example") for path, _ in answers),
+        *((path, host) for path, host in answers if path in ("/api/v3/session", "/")),
+    }
+
+
 async def test_two_hosts_in_one_request_are_refused() -> None:
     async with client_of({}) as client:
         answer = await client.get(

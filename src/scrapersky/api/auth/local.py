@@ -54,6 +54,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_address(host: str) -> bool:
+    """Say whether a host is an address and not a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def host_of(header: str) -> str:
     """Return the host of a Host header without its port; empty if it is malformed."""
     found = HOST.fullmatch(header)

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scrapersky.api.auth.local import SAFE_METHODS, host_of, is_loopback
+from scrapersky.api.auth.local import SAFE_METHODS, host_of, is_address, is_loopback
 from scrapersky.api.field import LONGEST_QUERY
 from scrapersky.api.http_protocol import LONGEST_HEAD
 from scrapersky.api.middleware.address import Networks, client_address, scheme_of
@@ -57,6 +57,8 @@ SECRET_PARAMETERS: Final = frozenset(
     {"access_token", "api_key", "apikey", "auth", "authorization", "bearer", "jwt",
      "password", "token", "x-api-key"}
 )  # fmt: skip
+WATCHED: Final = ("/health/", "/metrics")
+"""What probes and Prometheus ask a process for."""
 WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -94,7 +96,7 @@ class RequestLimits:
         answer = Answer(scope, send, transaction)
         try:
             check_address(scope)
-            check_host(Headers(scope=scope), self.hosts)
+            check_host(scope, self.hosts)
             await self._let_in(scope, receive, answer)
         except ClientDisconnect:
             return
@@ -258,13 +260,18 @@ def check_address(scope: Scope) -> None:
         check_query(query)
 
 
-def check_host(headers: Headers, allowed: frozenset[str]) -> None:
-    """Raise unless the request was sent to one of our names."""
-    named = headers.getlist("host")
+def check_host(scope: Scope, allowed: frozenset[str]) -> None:
+    """Raise unless the request was sent to one of our names.
+
+    Those who watch over a process know only its address. No other site can have a browser
+    ask for one, as it can for a name of its own that leads here.
+    """
+    named = Headers(scope=scope).getlist("host")
     if len(named) > 1:
         raise MalformedRequest("The request names more than one host.")
     host = host_of(named[0]) if named else ""
-    if allowed and host not in allowed and not is_loopback(host):
+    is_watched = scope["path"].startswith(WATCHED) and is_address(host)
+    if allowed and host not in allowed and not is_loopback(host) and not is_watched:
         raise MalformedRequest(
             "This server does not have the name that the request was sent to.",
             hint="An operator lists its names in TRUSTED_HOSTS.",
