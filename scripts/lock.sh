@@ -16,3 +16,4 @@ compile --output-file locks/run.txt
 compile --group docs --constraint locks/run.txt --output-file locks/docs.txt
 compile --group dev --constraint locks/docs.txt --output-file locks/dev.txt
 compile --group dev --group bench --constraint locks/dev.txt --output-file locks/bench.txt
+compile --group dev --group deploy --constraint locks/dev.txt --output-file locks/deploy.txt

@@ -26,7 +26,9 @@ envFrom:
   - configMapRef: { name: {{ .Release.Name }}-settings }
 env:
 {{- range .Values.secretKeys }}
-  - { name: {{ . }}_FILE, value: /run/secrets/scrapersky/{{ . }} }
+  {{- /* Migrating may need another user, and a way past the pooler. */}}
+  {{- $key := ternary $.Values.migrate.databaseUrlKey . (and (eq . "DATABASE_URL") (eq $.part "migrate")) }}
+  - { name: {{ . }}_FILE, value: /run/secrets/scrapersky/{{ $key }} }
 {{- end }}
 volumeMounts:
   - { name: secrets, mountPath: /run/secrets/scrapersky, readOnly: true }
