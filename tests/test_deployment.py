@@ -189,6 +189,66 @@ def test_an_alert_asks_for_counters_that_count_what_it_says() -> None:
     assert silent == {"scrapersky_items_settled_total"}  # nothing was settled
 
 
+OURS = ("migrate", "api", "worker")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_nobody_was_told_of_an_alert_in_a_composed_installation(name: str) -> None:
+    environment = COMPOSED["services"][name]["environment"]
+    told = {found for found in VARIABLES if found.startswith("ALERT_")}
+
+    assert len(told) == 6
+    for found in told:
+        default = shown(VARIABLES[found].default)
+        assert environment[found] == f"${{{found}:-{default}}}"
+
+
+def test_alerts_of_prometheus_went_nowhere() -> None:
+    read = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())
+    (manager,) = read["alerting"]["alertmanagers"]
+    routed = yaml.safe_load((DEPLOY / "prometheus/alertmanager.yml").read_text())
+    (receiver,) = routed["receivers"]
+    (webhook,) = receiver["webhook_configs"]
+    services = COMPOSED["services"]
+    known = {rule["alert"] for rule in RULES}
+
+    (target,) = manager["static_configs"][0]["targets"]
+    assert target.partition(":")[0] in services
+    assert routed["route"]["receiver"] == receiver["name"]
+    assert webhook["url_file"].rpartition("/")[2] in services["alertmanager"]["secrets"]
+    severities = {rule["labels"]["severity"] for rule in RULES}
+    assert {"page", "ticket"} == severities
+    (urgent,) = routed["route"]["routes"]
+    assert urgent["matchers"] == ["severity = page"]
+    for inhibited in routed["inhibit_rules"]:
+        matched = " ".join(inhibited["source_matchers"] + inhibited["target_matchers"])
+        parts = re.findall(r"ScraperSky(\w+)", matched)
+        parts += re.findall(r"[(|](\w+)", matched)
+        assert {f"ScraperSky{part}" for part in parts} - known == set()
+
+
+def test_every_service_stops_in_time_and_gains_no_rights() -> None:
+    grace = int(VARIABLES["SHUTDOWN_GRACE_SECONDS"].default)
+
+    for name, service in COMPOSED["services"].items():
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        # The entry point of PostgreSQL's image begins as root and becomes another.
+        assert service.get("cap_drop") == (None if name == "postgres" else ["ALL"])
+        assert "healthcheck" in service or name == "migrate", name
+        if name in OURS:
+            assert int(service["stop_grace_period"].removesuffix("s")) >= grace + 10
+            assert service["read_only"] is True
+            assert service["tmpfs"] == ["/tmp:mode=1777"]
+
+
+def test_secrets_of_a_composed_installation_could_be_committed() -> None:
+    ignored = (DEPLOY.parent / ".gitignore").read_text().splitlines()
+    files = {secret["file"] for secret in COMPOSED["secrets"].values()}
+
+    assert {str(Path(file).parent) for file in files} == {"secrets"}
+    assert "deploy/secrets/" in ignored
+
+
 WORKFLOW: dict[str, Any] = yaml.safe_load(
     (DEPLOY.parent / ".github/workflows/release.yml").read_text()
 )["jobs"]
@@ -246,7 +306,7 @@ def test_the_newest_image_of_the_day_was_taken_whatever_it_was() -> None:
     written = [file for file in DEPLOY.rglob("*") if file.is_file()]
     written += (DEPLOY.parent / "docs/how-to").glob("*.md")
 
-    assert len(found) == 6
+    assert len(found) == 7
     assert [name for name in found if not EXACT.fullmatch(name)] == []
     assert [one.name for one in written if ":latest" in one.read_text()] == []
     # Ours is the version that the files are of.
