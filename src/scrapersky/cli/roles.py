@@ -27,7 +27,10 @@ def roles(
     granted = [*(app_rights(app) if app else ())]
     granted += reader_rights(reader, tables(), tenant) if reader else []
     if not apply:
-        print("-- An administrator, once; give each a password or another way in:")
+        print(
+            "-- An administrator, once, in this database and before it is migrated; "
+            "give each a password or another way in:"
+        )
         print(*administrators_part(app, reader), sep="\n")
         print("\n-- The owner of the tables, after `scrapersky migrate`:")
         print(*granted, sep="\n")

@@ -24,6 +24,15 @@ SHOWN: Final = 5
 """Tables that a message names."""
 PLAIN: Final = ("alembic_version", "version")
 """Tables that only a migration writes."""
+API_ROLE_MADE: Final = f"""DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{API_ROLE}') THEN
+    CREATE ROLE {API_ROLE} NOLOGIN;
+  END IF;
+  EXECUTE format('GRANT {API_ROLE} TO %I',
+    (SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()));
+END $$;"""
+"""Makes the role of the API, and lets the owner of the database take it on."""
 
 
 def quoted(name: str) -> str:
@@ -37,9 +46,14 @@ def literal(value: str) -> str:
 
 
 def administrators_part(app: str | None, reader: str | None) -> list[str]:
-    """Write what only somebody who may make roles can run, once."""
+    """Write what only somebody who may make roles can run, once and before migrating.
+
+    The owner of the database migrates, and need not be able to make the role of the API.
+    """
     made = [f"CREATE ROLE {quoted(name)} LOGIN;" for name in (app, reader) if name]
-    return [*made, f"GRANT {API_ROLE} TO {quoted(app)};"] if app else made
+    return (
+        [*made, API_ROLE_MADE, f"GRANT {API_ROLE} TO {quoted(app)};"] if app else made
+    )
 
 
 def app_rights(app: str) -> list[str]:
