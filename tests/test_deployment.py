@@ -317,8 +317,6 @@ def test_the_newest_image_of_the_day_was_taken_whatever_it_was() -> None:
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 DIRECTIVE = re.compile(r"^(\w+)=(.*)$", re.MULTILINE)
 CONFINED = {
-    "User": "scrapersky",
-    "StateDirectory": "scrapersky",
     "StateDirectoryMode": "0700",
     "UMask": "0077",
     "CapabilityBoundingSet": "",
@@ -355,11 +353,50 @@ def test_a_process_under_systemd_could_call_what_it_never_needs(unit: Path) -> N
     assert given["RestrictNamespaces"] == ("user net" if is_worker else "yes")
 
 
-def test_three_users_took_turns_at_owning_one_state_directory() -> None:
+def test_units_shared_a_user_and_a_state_directory() -> None:
     users = (DEPLOY / "systemd/scrapersky.sysusers").read_text()
+    made = dict(re.findall(r'^u (\S+) - ".*" (\S+)$', users, re.MULTILINE))
+    found = {}
+    for unit in UNITS:
+        text = unit.read_text()
+        given = dict(DIRECTIVE.findall(text))
+        place = given["StateDirectory"]
+        assert "DynamicUser" not in text
+        assert f"SCRAPERSKY_DATA_DIR=%S/{place} " in text
+        found[given["User"]] = f"/var/lib/{place}"
 
-    assert [one.name for one in UNITS if "DynamicUser" in one.read_text()] == []
-    assert "\nu scrapersky " in users
+    assert len(found) == len(UNITS) == 3
+    assert found == made
+
+
+def test_the_owners_address_is_given_to_the_migration_alone() -> None:
+    drop_in = (DEPLOY / "systemd/owner.conf").read_text()
+
+    assert "scrapersky-migrate.service.d/owner.conf" in drop_in
+    assert "LoadCredential=DATABASE_URL:" in drop_in
+    assert [one.name for one in UNITS if "OWNER_DATABASE_URL" in one.read_text()] == []
+
+
+@pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd is not installed"
+)
+def test_systemd_reads_every_line_of_the_units(tmp_path: Path) -> None:
+    program = tmp_path / "opt/scrapersky/bin/scrapersky"
+    program.parent.mkdir(parents=True)
+    program.symlink_to("/bin/true")
+    names = []
+    for unit in UNITS:
+        # A template is checked as one of its instances.
+        name = unit.name.replace("@.", "@01.")
+        text = unit.read_text().replace("/opt/", f"{tmp_path}/opt/")
+        (tmp_path / name).write_text(text)
+        names.append(str(tmp_path / name))
+    command = ["systemd-analyze", "verify", "--man=no", *names]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    said = [line for line in done.stderr.splitlines() if "scrapersky" in line]
+    assert (done.returncode, said) == (0, [])
 
 
 @pytest.mark.skipif(
