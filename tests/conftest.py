@@ -75,6 +75,13 @@ class TestServer:
         for statement in statements:
             self.admin.execute(statement.encode())
 
+    def end_sessions(self, database: str) -> None:
+        """End every session of a database, and return when all have ended."""
+        mine = "FROM pg_stat_activity WHERE datname = %s"
+        self.admin.execute(f"SELECT pg_terminate_backend(pid) {mine}", [database])
+        while self.admin.execute(f"SELECT 1 {mine} LIMIT 1", [database]).fetchone():
+            pass
+
 
 @pytest.fixture(scope="session")
 def scratch() -> Iterator[Path]:

@@ -1,8 +1,9 @@
 """What we use of asyncpg that it does not document.
 
-How its transactions begin, and how it finds out about the types of a database.
+How its transactions begin, how it finds out about the types of a database, and its socket.
 """
 
+import socket
 from collections.abc import Collection
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -60,6 +61,13 @@ class EnumCachingConnection(Connection):
             # A statement with a name: none of the driver's has to be prepared again.
             return [*self._enums.values()], SimpleNamespace(name="kept")
         return await super()._introspect_types(wanted, timeout)  # type: ignore[misc,no-any-return]
+
+
+def socket_of(connection: Connection) -> socket.socket | None:
+    """Return the socket of a connection, for its options; None if it has none."""
+    transport = connection._transport  # type: ignore[attr-defined] # noqa: SLF001
+    found: socket.socket | None = transport.get_extra_info("socket")
+    return found
 
 
 class PrefacedConnection(EnumCachingConnection):

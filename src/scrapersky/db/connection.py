@@ -1,7 +1,11 @@
 """One way to reach PostgreSQL: where it is, how sessions behave, what may go wrong."""
 
+import asyncio
+import math
+import select
 import socket
 import ssl
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,11 +13,12 @@ from typing import Any
 import asyncpg
 import orjson
 from sqlalchemy import URL, event, make_url, text
-from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.engine import AdaptedConnection, ExceptionContext
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
-from scrapersky.compat.asyncpg import EnumCachingConnection
+from scrapersky.compat.asyncpg import EnumCachingConnection, socket_of
 from scrapersky.errors import (
     ConfigurationError,
     DatabaseProblem,
@@ -28,6 +33,14 @@ DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 CONNECT_TIMEOUT = timedelta(seconds=5)
 STATEMENT_TIMEOUT = timedelta(seconds=30)
 IDLE_IN_TRANSACTION_TIMEOUT = timedelta(seconds=30)
+TRUSTED_FOR = timedelta(seconds=1)
+"""A connection that was idle for longer is asked for an answer before it is used."""
+PING_TIMEOUT = timedelta(seconds=2)
+SILENT_TIMEOUT = timedelta(seconds=15)
+"""How long what we sent may stay unacknowledged before the connection counts as lost."""
+KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+"""A peer that a firewall has forgotten is found out in 35 s, though nobody asks."""
+USED_AT = "used_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +132,7 @@ def connect(
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=pool_timeout.total_seconds(),
+        # A ping of every request would cost three round trips: see PoolCheck.
         pool_pre_ping=False,
         # The connection that was used last has its statements prepared and planned.
         pool_use_lifo=True,
@@ -127,7 +141,84 @@ def connect(
         hide_parameters=True,
     )
     event.listen(engine.sync_engine, "handle_error", give_up_broken)
+    event.listen(engine.sync_engine, "connect", notice_silence)
+    check = PoolCheck()
+    event.listen(engine.sync_engine, "checkin", check.checkin)
+    event.listen(engine.sync_engine, "checkout", check.checkout)
+    event.listen(engine.sync_engine, "close", check.close)
     return engine
+
+
+def notice_silence(connection: AdaptedConnection, _entry: ConnectionPoolEntry) -> None:
+    """Have the system find out that a peer is gone which never said goodbye."""
+    found = socket_of(connection.driver_connection)
+    if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:
+        return
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    silence = SILENT_TIMEOUT // timedelta(milliseconds=1)
+    for name, value in {**KEEPALIVE, "TCP_USER_TIMEOUT": silence}.items():
+        if (option := getattr(socket, name, None)) is not None:
+            found.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+class PoolCheck:
+    """Hands out no connection that died in the pool."""
+
+    def __init__(self) -> None:
+        self._lost_at = -math.inf
+
+    def checkin(self, _connection: object, entry: ConnectionPoolEntry) -> None:
+        """Remember when a connection was last known to work."""
+        entry.info[USED_AT] = time.monotonic()
+
+    def checkout(
+        self, connection: AdaptedConnection, entry: ConnectionPoolEntry, _: object
+    ) -> None:
+        """Replace a connection that is dead; the others in the pool died with it.
+
+        One that the server has closed is known without asking. One that a firewall has
+        forgotten is not: it must answer, unless it was in use a moment ago. So must one
+        from which something is to be read: as nothing was asked, it is a goodbye.
+        """
+        driver: asyncpg.Connection[Any] = connection.driver_connection
+        if driver.is_closed():
+            raise InvalidatePoolError("closed while it was idle")
+        now = time.monotonic()
+        idle = now - entry.info.get(USED_AT, now)
+        is_doubtful = idle > TRUSTED_FOR.total_seconds() or has_unread(driver)
+        if is_doubtful and not connection.run_async(answers):
+            self._lost_at = now
+            raise InvalidatePoolError("no answer")
+
+    def close(self, connection: AdaptedConnection, entry: ConnectionPoolEntry) -> None:
+        """Say no goodbye where nobody answers: it would be waited for, for seconds."""
+        if entry.info.get(USED_AT, math.inf) < self._lost_at:
+            connection.driver_connection.terminate()
+
+
+def has_unread(driver: "asyncpg.Connection[Any]") -> bool:
+    """Return whether something has arrived that the event loop has not come to yet."""
+    found = socket_of(driver)
+    if found is None:
+        return False
+    waiting = select.poll()
+    waiting.register(found.fileno(), select.POLLIN)
+    return bool(waiting.poll(0))
+
+
+async def answers(driver: "asyncpg.Connection[Any]") -> bool:
+    """Return whether the server at the other end is there."""
+    try:
+        async with asyncio.timeout(PING_TIMEOUT.total_seconds()):
+            await driver.execute("SELECT 1")
+    except (
+        OSError,
+        asyncpg.PostgresError,
+        asyncpg.InterfaceError,
+        asyncpg.InternalClientError,
+    ):
+        return False
+    return True
 
 
 def give_up_broken(context: ExceptionContext) -> None:
