@@ -320,6 +320,24 @@ class DatabaseUnsuitable(DatabaseProblem):
     """The server is too old, or promises less than we promise."""
 
 
+class DatabaseReadOnly(DatabaseUnsuitable):
+    """The database can only be read: it is a replica, or was made read-only."""
+
+
+class DatabaseStarting(DatabaseUnreachable):
+    """The database is starting up, recovering or shutting down; it answers soon."""
+
+
+class DatabaseOverloaded(DatabaseUnreachable):
+    """The server of the database has no memory or no connection left for us."""
+
+
+class DatabaseFull(DatabaseProblem):
+    """The server of the database has no disk space left: nothing can be stored."""
+
+    retryable = True
+
+
 class DatabaseBusy(DatabaseProblem):
     """Every connection is in use; come back in a moment."""
 

@@ -13,8 +13,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.dependency import PUBLIC
+from scrapersky.api.refusal import explain
+from scrapersky.db.connection import explain_state, sqlstate_of
 from scrapersky.db.schema import differences
-from scrapersky.errors import ScraperSkyError
+from scrapersky.errors import DatabaseProblem, ScraperSkyError
 from scrapersky.kit.build import full_version
 from scrapersky.kit.seldom import Seldom
 from scrapersky.records import METADATA
@@ -87,7 +89,18 @@ async def outcome(check: Check) -> str:
         return f"no answer within {TIMEOUT:.0f} seconds"
     except (OSError, SQLAlchemyError, ScraperSkyError) as error:
         log.warning("health.check_failed", error=str(error))
-        return "failed; the log has the reason"
+        why = reason_of(error)
+        return f"failed: {why}" if why else "failed; the log has the reason"
+
+
+def reason_of(error: Exception) -> str | None:
+    """Say what state the database is in, without what only operators may know."""
+    cause = error.__cause__ if isinstance(error, ScraperSkyError) else error
+    if not isinstance(cause, Exception):
+        return None
+    # A transaction of ours that only reads is no reason for this check to fail.
+    state = explain_state(sqlstate_of(cause)) or explain(cause)
+    return str(state).rstrip(".") if isinstance(state, DatabaseProblem) else None
 
 
 def database_checks(engine: AsyncEngine) -> dict[str, Check]:
@@ -127,7 +140,10 @@ async def write_refusal(engine: AsyncEngine) -> str | None:
         await check_writing(engine)
     except ScraperSkyError as error:
         log.warning("health.cannot_write", error=str(error))
-        return "no row can be written; run `scrapersky doctor`"
+        why = reason_of(error)
+        return (
+            f"no row can be written{f': {why}' if why else ''}; run `scrapersky doctor`"
+        )
     return None
 
 

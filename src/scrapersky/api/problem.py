@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from curation_sdk import CurationSdkError
 from scrapersky.api.refusal import explain
 from scrapersky.errors import (
+    DatabaseProblem,
     InvalidStageSettings,
     NotAuthenticated,
     ScraperSkyError,
@@ -27,6 +28,7 @@ log = structlog.get_logger(__name__)
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "https://scrapersky.example/problems/"
 RETRY_LATER = {"Retry-After": "5"}
+LATER = "Try again in a moment."
 MOST_ERRORS = 20
 LONGEST_NAME = 60
 LONGEST_PLACE = 200
@@ -99,6 +101,13 @@ def respond(
 
 async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
     """Answer an error of ours with its own words; below 500 they are for the caller."""
+    return tell(request, error)
+
+
+def tell(
+    request: Request, error: Exception, *, is_public: bool = False
+) -> JSONResponse:
+    """Answer an error of ours; one that `is_public` says nothing that only we may know."""
     assert isinstance(error, ScraperSkyError)  # noqa: S101 - registered for this type
     status = error.status_code
     kind = kebab(type(error).__name__)
@@ -113,6 +122,15 @@ async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
             headers=headers_for(error),
         )
     log.error("request.failed", error=str(error), kind=kind)
+    if is_public:
+        return respond(
+            request,
+            status,
+            str(error),
+            kind=kind,
+            hint=error.hint or LATER,
+            headers=RETRY_LATER,
+        )
     # What went wrong inside names hosts and paths: the log has them, the caller not.
     return respond(
         request,
@@ -148,7 +166,8 @@ async def on_database(request: Request, error: Exception) -> JSONResponse:
     foreseen = explain(error)
     if foreseen is None:
         return await on_unforeseen(request, error)
-    return await on_foreseen(request, foreseen)
+    # Its words name no host: a caller may know that the disk is full.
+    return tell(request, foreseen, is_public=isinstance(foreseen, DatabaseProblem))
 
 
 async def on_http(request: Request, error: Exception) -> JSONResponse:

@@ -7,9 +7,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 import curation_sdk
 from curation_sdk import CurationSdkError
+from scrapersky.api.middleware.tenancy import READS_ONLY
+from scrapersky.db.connection import explain_state
 from scrapersky.errors import (
     DatabaseBusy,
-    DatabaseProblem,
     DatabaseUnreachable,
     ForeignReference,
     NotStorable,
@@ -26,8 +27,8 @@ NO_MORE_TIME = ("57014", "55P03")
 UNIQUE = ("23505", "23P01")
 REFERENCE = ("23503",)
 SERIALIZATION = ("40001", "40P01")
-OUT_OF_REACH = ("57P01", "57P02", "57P03", "53300", "53400")
-DISK_FULL = "53100"
+OUT_OF_REACH = ("57P01", "57P02", "53400")
+READ_ONLY = "25006"
 VALUE_CLASSES = ("22",)
 CHECK = ("23502", "23514")
 CONNECTION_CLASS = "08"
@@ -88,11 +89,11 @@ def explain_code(code: str, said: str) -> ScraperSkyError | None:
             "The request refers to something that does not exist.",
             hint="Check the ids in the request.",
         )
-    if code == DISK_FULL:
-        return DatabaseProblem(
-            "The database has no disk space left.",
-            hint="Free some space; everything goes on by itself, and nothing is lost.",
-        )
+    if code == READ_ONLY and READS_ONLY.get():
+        # We have made the transaction so ourselves: a request that asks has written.
+        return None
+    if (state := explain_state(code)) is not None:
+        return state
     if code in SERIALIZATION:
         return DatabaseBusy("Others are changing the same records.")
     if code in OUT_OF_REACH or code.startswith(CONNECTION_CLASS):

@@ -8,7 +8,7 @@ import ssl
 import time
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import asyncpg
 import orjson
@@ -21,8 +21,12 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from scrapersky.compat.asyncpg import EnumCachingConnection, socket_of
 from scrapersky.errors import (
     ConfigurationError,
+    DatabaseFull,
+    DatabaseOverloaded,
     DatabaseProblem,
+    DatabaseReadOnly,
     DatabaseRefused,
+    DatabaseStarting,
     DatabaseUnreachable,
     DatabaseUnsuitable,
 )
@@ -292,10 +296,73 @@ def refuse_old_server(version: int, where: str) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state in which a server is there and says no: what it is, and what to do."""
+
+    error: type[DatabaseProblem]
+    what: str
+    hint: str
+
+
+STATES: Final = {
+    "53100": State(
+        DatabaseFull,
+        "has no disk space left",
+        hint="Free space on its server. Nothing was stored: send the request again then. "
+        "What works in the background goes on by itself.",
+    ),
+    "53200": State(
+        DatabaseOverloaded,
+        "has no memory left",
+        hint="Try again in a moment. If it stays so, give its server more memory, or "
+        "lower work_mem or max_connections.",
+    ),
+    "53300": State(
+        DatabaseOverloaded,
+        "has no connection left",
+        hint="Try again in a moment. If it stays so, raise max_connections, or put a "
+        "pooler before it.",
+    ),
+    "57P03": State(
+        DatabaseStarting,
+        "is starting up or shutting down",
+        hint="Try again in a moment; after a crash it may take minutes.",
+    ),
+    "25006": State(
+        DatabaseReadOnly,
+        "can only be read: it is a replica, or was made read-only",
+        hint="Connect to the primary server.",
+    ),
+}
+"""By PostgreSQL's code."""
+
+
+def explain_state(code: str, database: str = "The database") -> DatabaseProblem | None:
+    """Say in which state the server is, if it says so by its code."""
+    if (state := STATES.get(code)) is None:
+        return None
+    return state.error(f"{database} {state.what}.", hint=state.hint)
+
+
+def sqlstate_of(error: BaseException) -> str:
+    """Return PostgreSQL's code for an error, or nothing."""
+    cause = driver_error(error)
+    return str(getattr(cause, "sqlstate", None) or "")
+
+
+def driver_error(error: BaseException) -> BaseException:
+    """Return the driver's error that SQLAlchemy has wrapped."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    return cause.__cause__ or cause
+
+
 def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
     """Translate a failed connection into what happened and what to do."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-    cause = cause.__cause__ or cause
+    cause = driver_error(error)
+    state = explain_state(sqlstate_of(error), f"The database at {where}")
+    if state is not None:
+        return state
     match cause:
         case (
             asyncpg.InvalidPasswordError()
@@ -309,22 +376,6 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
             return DatabaseRefused(
                 f"The server answers, but there is no such database: {where}.",
                 hint="Create it with `createdb`, or correct the name in DATABASE_URL.",
-            )
-        case asyncpg.TooManyConnectionsError():
-            return DatabaseUnreachable(
-                f"The database at {where} has no connection left.",
-                hint="Raise max_connections, or put a pooler before it.",
-            )
-        case asyncpg.DiskFullError():
-            return DatabaseProblem(
-                f"The database at {where} has no disk space left.",
-                hint="Free some space; ScraperSky goes on by itself, nothing is lost.",
-            )
-        case asyncpg.ReadOnlySQLTransactionError():
-            return DatabaseUnsuitable(
-                f"The database at {where} can only be read: it is a replica, or was made "
-                "read-only.",
-                hint="Connect to the primary server.",
             )
         case asyncpg.UndefinedFunctionError():
             return DatabaseUnsuitable(
@@ -359,7 +410,6 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
             asyncpg.PostgresConnectionError()
             | asyncpg.AdminShutdownError()
             | asyncpg.CrashShutdownError()
-            | asyncpg.CannotConnectNowError()
             | asyncpg.InternalClientError()
         ):
             return DatabaseUnreachable(
