@@ -2,11 +2,13 @@ import io
 import json
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
+from scrapersky.observability import repeat
 from scrapersky.observability.log import Format, configure_logs, without_addresses
 from tests.pace import takes_at_most
 
@@ -154,3 +156,32 @@ def test_libraries_have_levels_of_their_own_too(
     logging.getLogger("noisy").setLevel(logging.NOTSET)
 
     assert stream.getvalue() == ""
+
+
+def test_an_outage_wrote_hundreds_of_lines_about_one_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream, now = io.StringIO(), [0.0]
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(repeat, "monotonic", lambda: now[0])
+    configure_logs("INFO", "json")
+    log, pool = structlog.get_logger("test"), logging.getLogger("sqlalchemy.pool")
+
+    for second in range(130):
+        now[0] = second
+        log.warning("presence.not_recorded", error="refused")
+        log.error("request.failed", error="away", kind=f"{second % 2}")
+        pool.error("Exception terminating connection %r", object())
+        log.info("request.done", status=503)
+
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    counts = Counter(one["event"].split(" <")[0] for one in lines)
+    assert counts == {
+        "presence.not_recorded": 3,
+        "request.failed": 6,
+        "Exception terminating connection": 3,
+        "request.done": 130,
+    }
+    beats = [one for one in lines if one["event"] == "presence.not_recorded"]
+    assert [one.get("repeated") for one in beats] == [None, 59, 59]
+    assert sum("(repeated 59)" in one["event"] for one in lines) == 2

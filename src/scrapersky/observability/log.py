@@ -12,6 +12,7 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from curation_sdk import working_item
+from scrapersky.observability.repeat import OncePerMinute
 
 Format = Literal["auto", "json", "console"]
 
@@ -107,13 +108,15 @@ def configure_logs(
     levels = levels or {}
     least = min(map(logging.getLevelName, (level, *levels.values())))
     chosen: list[Processor] = [level_filter(level, levels)] if levels else []
+    once = OncePerMinute()
     structlog.configure(
-        processors=[*chosen, add_names, *shared, *render],
+        processors=[*chosen, once, add_names, *shared, *render],
         wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=NamedLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(once)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
