@@ -270,6 +270,13 @@ class Suppressed(PrivacyError):
     """Somebody asked to be left alone: the value is not stored."""
 
 
+class ErasureUnfinished(PrivacyError):
+    """The database went away in the middle of an erasure; sent again, it is finished."""
+
+    status_code = 503
+    retryable = True
+
+
 class InvalidNotice(PrivacyError):
     """A notice to people cannot have been given like this."""
 

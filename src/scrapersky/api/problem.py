@@ -19,6 +19,7 @@ from scrapersky.errors import (
     DatabaseProblem,
     InvalidStageSettings,
     NotAuthenticated,
+    PrivacyError,
     ScraperSkyError,
     TooManyRequests,
 )
@@ -101,7 +102,7 @@ def respond(
 
 async def on_foreseen(request: Request, error: Exception) -> JSONResponse:
     """Answer an error of ours with its own words; below 500 they are for the caller."""
-    return tell(request, error)
+    return tell(request, error, is_public=isinstance(error, PrivacyError))
 
 
 def tell(

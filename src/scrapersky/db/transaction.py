@@ -13,12 +13,17 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from curation_sdk.control import Database, transaction
+from scrapersky.db.connection import driver_error, sqlstate_of
 
-__all__ = ["Database", "commit_chunk", "committed", "transaction"]
+__all__ = ["Database", "commit_chunk", "committed", "repeated", "transaction"]
 
+RECONNECT_PAUSES: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
+"""Seconds: a server that was killed, or handed over to its replica, is back by then."""
 PAUSES = (0.02, 0.1, 0.3, 1.0, 2.0)
 ROLLED_BACK = ("40P01", "40001")
 """Deadlock and serialization failure: nothing was done, and it may be tried again."""
+OUT_OF_REACH: Final = ("57P01", "57P02", "57P03", "08003", "08006")
+"""The server ends, or begins: it may be asked again soon."""
 LOGGED_CHARACTERS: Final = 500
 ResultT = TypeVar("ResultT")
 
@@ -83,3 +88,36 @@ async def attempted(
         # Nothing was done before it, so there is nothing that a savepoint would keep.
         await database.rollback()
         raise
+
+
+async def repeated(
+    connection: AsyncConnection, act: Callable[[], Awaitable[ResultT]]
+) -> ResultT:
+    """Act, again from the beginning where the connection was lost meanwhile.
+
+    Only for what may be done twice: of a commit nobody can say whether it was heard.
+    """
+    for pause in RECONNECT_PAUSES:
+        try:
+            return await act()
+        except (DBAPIError, OSError) as error:
+            if not is_lost(error):
+                raise
+            log.warning("transaction.connection_lost", why=type(error).__name__)
+        # With the next statement it takes another connection from the pool.
+        await connection.rollback()
+        await asyncio.sleep(pause)
+    return await act()
+
+
+def is_lost(error: DBAPIError | OSError) -> bool:
+    """Return whether there was no connection any more, or could be none.
+
+    A statement that takes too long would take as long again.
+    """
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    cause = driver_error(error)
+    if isinstance(cause, TimeoutError):
+        return cause.errno is not None  # the system gave up, not we
+    return isinstance(cause, OSError) or sqlstate_of(error) in OUT_OF_REACH

@@ -1,14 +1,17 @@
 """People's data after the database was away."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 import pytest_asyncio
+from sqlalchemy import event
 
 from scrapersky.api.app import create_app
 from scrapersky.configuration import load_settings
+from scrapersky.db import transaction as db_transaction
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.records.process import ProcessRole
 from tests.api.records.rig import AT_REST, Desk
@@ -60,3 +63,53 @@ async def test_an_erasure_got_503_ten_minutes_after_the_database_was_back(
     answer = await served.client.post(f"/api/v3{path}", json=body)
 
     assert answer.status_code in {200, 201}, answer.text
+
+
+@pytest.mark.parametrize("statement", [1, 4, 12, 30])
+async def test_an_erasure_was_left_half_done_when_the_database_went_away(
+    served: Desk,
+    database: TestDatabase,
+    postgres_server: TestServer,
+    statement: int,
+) -> None:
+    contact = await served.add_contact(ADA, notes=f"ask {ADA}")
+    await served.add_contact("bob@a.bv", notes=f"knows {ADA}")
+    counted = itertools.count(1)
+
+    def end_at(*_: object) -> None:
+        if next(counted) == statement:
+            postgres_server.end_sessions(database.name)
+
+    engine = served.app.state.system_engine.sync_engine
+    event.listen(engine, "before_cursor_execute", end_at)
+    answer = await served.client.post("/api/v3/people/erase", json={"email": ADA})
+
+    left = await served.run("SELECT id, notes FROM contacts")
+    assert next(counted) > statement
+    assert answer.status_code == 200, answer.text
+    assert contact not in {row.id for row in left}
+    assert [ADA in row.notes for row in left] == [False]
+
+
+async def test_whoever_asked_for_an_erasure_in_an_outage_is_told_to_ask_again(
+    served: Desk, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_transaction, "RECONNECT_PAUSES", (0.01,))
+    await served.add_contact(ADA)
+    refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+    await served.run(
+        f"{refuse} $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '57P03'; END $$"
+    )
+    await served.run(
+        "CREATE TRIGGER refuse BEFORE INSERT ON audit_log EXECUTE FUNCTION refuse()"
+    )
+
+    refused = await served.client.post("/api/v3/people/erase", json={"email": ADA})
+    await served.run("DROP FUNCTION refuse CASCADE")
+    again = await served.client.post("/api/v3/people/erase", json={"email": ADA})
+
+    assert refused.status_code == 503
+    assert refused.json()["type"].endswith("/erasure-unfinished")
+    assert "Send it again" in refused.json()["hint"]
+    assert again.status_code == 200
+    assert await served.scalar("SELECT count(*) FROM contacts") == 0

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from fastapi import Request
 from sqlalchemy import exists, select, update
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.credential import (
@@ -96,7 +97,13 @@ class Authenticator:
         known = getattr(request.state, "who", None)
         if isinstance(known, Identity):
             return known
-        who = await self._recognise(request)
+        try:
+            who = await self._recognise(request)
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            # It ended between being checked and being used, and nothing was done on it.
+            who = await self._recognise(request)
         request.state.who = who
         return who
 

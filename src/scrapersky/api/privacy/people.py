@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
+from sqlalchemy.exc import SQLAlchemyError
 
 from scrapersky.api.dependency import SystemChunks, SystemTransaction, actor_of
 from scrapersky.api.privacy.shape import (
@@ -14,6 +15,9 @@ from scrapersky.api.privacy.shape import (
     Written,
     keep_no_copy,
 )
+from scrapersky.api.refusal import explain
+from scrapersky.db.transaction import repeated
+from scrapersky.errors import DatabaseProblem, ErasureUnfinished
 from scrapersky.privacy.person import SHOWN, erase_person, export_person
 from scrapersky.privacy.subject import Subject, email_subject, phone_subject
 
@@ -102,5 +106,22 @@ async def forget_person(
     Done again, it finishes what was interrupted.
     """
     keep_no_copy(request)
-    done = await erase_person(connection, actor_of(who, request), asked.subject())
+    actor, subject = actor_of(who, request), asked.subject()
+    try:
+        done = await repeated(
+            connection, lambda: erase_person(connection, actor, subject)
+        )
+    except (SQLAlchemyError, OSError) as error:
+        raise unfinished(error) from error
     return ErasedOut(deleted=done.deleted, cleaned=done.cleaned, suppressed=True)
+
+
+def unfinished(error: Exception) -> Exception:
+    """Say that a part may be erased already; what is no outage is not changed."""
+    state = explain(error)
+    if not isinstance(state, DatabaseProblem):
+        return error
+    return ErasureUnfinished(
+        f"The erasure is not finished. {state}",
+        hint="Send it again until it is answered with 200: it goes on where it was.",
+    )
