@@ -200,7 +200,8 @@ async def test_a_process_that_said_goodbye_is_gone_and_one_that_died_is_shown(
     assert names.all() == ["dead"]
     assert left == 1
     assert (
-        state_of(seen=3600, works=True, drains=False, resting=None, in_hand=3) == "gone"
+        state_of(missed=3600, works=True, drains=False, resting=None, in_hand=3)
+        == "gone"
     )
 
 

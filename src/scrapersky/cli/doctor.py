@@ -20,7 +20,7 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import stop_on_signals
 from scrapersky.cli.table import PlainTable, plain_console
 from scrapersky.configuration import LoadedSettings, load_settings
-from scrapersky.db.connection import Target, check_server, connect
+from scrapersky.db.connection import Target, check_server, connect, explain_refusal
 from scrapersky.db.roles import check_rights
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ScraperSkyError
@@ -280,8 +280,9 @@ async def trouble_now(looker: Looker) -> list[Trouble]:
     try:
         return troubles(await looker.sight())
     except (SQLAlchemyError, OSError) as error:
-        why = f"The database cannot be asked ({type(error).__name__})."
-        return [Trouble("database", "database", why, "`scrapersky doctor` says why.")]
+        problem = explain_refusal(error, shown(looker.engine))
+        advice = problem.hint or "`scrapersky doctor` says more."
+        return [Trouble("database", "database", str(problem), advice)]
 
 
 def show_troubles(found: list[Trouble], *, as_json: bool) -> None:

@@ -39,3 +39,5 @@ class Process(Base):
     drain_asked_at: Mapped[datetime | None]
     started_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     seen_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    back_at: Mapped[datetime | None]
+    """When it was the first to be heard of again, after nobody was for a while."""

@@ -202,7 +202,12 @@ async def background_work(
         if worker is not None:
             await worker.start()
         await stack.enter_async_context(presence)
-        watch = Watch(Looker(engine, settings), courier_of(settings))
+        watch = Watch(
+            Looker(engine, settings),
+            courier_of(settings),
+            name=presence.name,
+            announce=presence.beat,
+        )
         await stack.enter_async_context(in_background(watch.run(), name="watch"))
         running = asyncio.create_task(run(worker, eager), name="worker")
         if ticking and works:

@@ -5,19 +5,23 @@ why it rests. Nothing is decided by it but what people see and what alerts say.
 """
 
 import asyncio
+import math
 import os
 import secrets
 import socket
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, Self
 
 import structlog
-from sqlalchemy import delete, extract, func, select, text, update
+from sqlalchemy import case, delete, extract, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.orm import aliased
 
 from curation_sdk import Worker
 from scrapersky.db.transaction import Database, transaction
@@ -26,12 +30,15 @@ from scrapersky.kit.background import cancel
 from scrapersky.kit.build import full_version
 from scrapersky.records import Process
 from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.outage import reason_of, record_outage
 
 BEAT_EVERY: Final = 5.0
 LAST_WORD: Final = 3.0
 """Seconds for which a process that stops waits for the database."""
+SILENT_AFTER: Final = 15.0
+"""Seconds without a beat of anybody after which the next one ends a silence."""
 GONE_AFTER: Final = 30.0
-"""Seconds without a beat after which a process counts as gone."""
+"""Seconds without a beat, though others could beat, after which a process counts as gone."""
 FORGOTTEN_AFTER: Final = "1 day"
 DRAINING: Final = "asked to drain"
 
@@ -120,6 +127,10 @@ class Presence:
             "stages": [stage.name for stage in worked],
         }
         self._ending = asyncio.Event()
+        self._beat_at = math.inf
+        """When it last succeeded to be heard, by the clock of this process."""
+        self._failed: str | None = None
+        """Why it did not since then."""
         self._beating: asyncio.Task[None] | None = None
 
     @property
@@ -153,7 +164,18 @@ class Presence:
                 await connection.execute(delete(Process).where(mine))
 
     async def beat(self) -> None:
-        """Say how this process stands, and learn whether it is to drain."""
+        """Say how this process stands, and learn whether it is to drain.
+
+        The first beat after an outage of the database leaves a record of that.
+        """
+        away, why = time.monotonic() - self._beat_at, self._failed
+        await self._say()
+        self._beat_at, self._failed = time.monotonic(), None
+        if why is not None and away > SILENT_AFTER:
+            async with self._engine.connect() as connection:
+                await record_outage(connection, self.name, away, why)
+
+    async def _say(self) -> None:
         before = self._rests.why
         asked = await self._write()
         self._rests.change("operator", None if asked is None else DRAINING)
@@ -169,7 +191,9 @@ class Presence:
         statement = (
             insert(Process)
             .values({**self._line, **now})
-            .on_conflict_do_update(index_elements=[Process.name], set_=now)
+            .on_conflict_do_update(
+                index_elements=[Process.name], set_={**now, "back_at": BACK_AT}
+            )
             .returning(Process.drain_asked_at)
         )
         async with self._engine.connect() as connection:
@@ -183,7 +207,23 @@ class Presence:
             try:
                 await self.beat()
             except (SQLAlchemyError, OSError) as error:
-                log.warning("presence.not_recorded", error=type(error).__name__)
+                why = reason_of(error)
+                log.warning("presence.not_recorded", error=why)
+                if not isinstance(error, PoolTimeout):
+                    # To have no connection free is our own fault.
+                    self._failed = why
+
+
+ANYONE: Final = aliased(Process)
+BACK_AT: Final = case(
+    (
+        select(func.max(ANYONE.seen_at)).scalar_subquery()
+        < func.clock_timestamp() - text(f"interval '{SILENT_AFTER} seconds'"),
+        func.clock_timestamp(),
+    ),
+    else_=Process.back_at,
+)
+"""Of the first who is heard again after nobody was. One that was silent alone is not."""
 
 
 def own_name() -> str:
@@ -212,9 +252,19 @@ class LiveProcess:
 
 
 async def live_processes(database: Database) -> list[LiveProcess]:
-    """List the processes of this database, also those that vanished lately."""
-    seen = extract("epoch", func.clock_timestamp() - Process.seen_at)
-    query = select(Process.__table__, seen.label("seen_seconds"))
+    """List the processes of this database, also those that vanished lately.
+
+    While the database was away nobody could be heard, and not all come back at once: none is
+    gone before the first of them has been back for a while.
+    """
+    now = func.clock_timestamp()
+    back = select(func.max(Process.back_at)).scalar_subquery()
+    heard = func.greatest(Process.seen_at, back)
+    query = select(
+        Process.__table__,
+        extract("epoch", now - Process.seen_at).label("seen_seconds"),
+        extract("epoch", now - heard).label("missed_seconds"),
+    )
     async with transaction(database) as connection:
         ordered = query.order_by(Process.started_at, Process.name)
         rows = (await connection.execute(ordered)).all()
@@ -232,7 +282,7 @@ async def live_processes(database: Database) -> list[LiveProcess]:
             started_at=row.started_at,
             seen_seconds=float(row.seen_seconds),
             state=state_of(
-                seen=float(row.seen_seconds),
+                missed=float(row.missed_seconds),
                 works=bool(row.stages),
                 drains=row.drain_asked_at is not None,
                 resting=row.resting,
@@ -244,10 +294,10 @@ async def live_processes(database: Database) -> list[LiveProcess]:
 
 
 def state_of(
-    *, seen: float, works: bool, drains: bool, resting: str | None, in_hand: int
+    *, missed: float, works: bool, drains: bool, resting: str | None, in_hand: int
 ) -> str:
-    """Say in a word how a process stands."""
-    if seen > GONE_AFTER:
+    """Say in a word how a process stands that has missed its beats for so many seconds."""
+    if missed > GONE_AFTER:
         return "gone"
     if not works:
         return "serving"

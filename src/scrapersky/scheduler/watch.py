@@ -7,23 +7,26 @@ workers are gone, as long as the API runs.
 import asyncio
 import shutil
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import func, or_, select, text, update
+from sqlalchemy import func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.companies.setback import failing_tenants
-from scrapersky.errors import ScraperSkyError
+from scrapersky.db.connection import explain_state, sqlstate_of
+from scrapersky.errors import DatabaseProblem, DatabaseUnreachable, ScraperSkyError
 from scrapersky.pipeline.stage_settings import Pace
+from scrapersky.records import Process
 from scrapersky.records.alert import Alert, AlertWatch
+from scrapersky.records.check import check_writing
 from scrapersky.records.schedule import SchedulerRun
 from scrapersky.reporting.attempts import attempts_lately
 from scrapersky.reporting.database import database_figures
@@ -38,11 +41,15 @@ from scrapersky.scheduler.alert import (
     troubles,
 )
 from scrapersky.scheduler.courier import Courier, Message
+from scrapersky.scheduler.message import aftermath, refusal, several, single
+from scrapersky.scheduler.outage import RULE, SETTLED_AFTER, reason_of, returned
 from scrapersky.scheduler.overrides import stored_changes, with_changes
-from scrapersky.scheduler.presence import live_processes
+from scrapersky.scheduler.presence import GONE_AFTER, live_processes
 from scrapersky.settings import Settings
 
 LOOK_EVERY: Final = 60.0
+MOST_APART: Final = 3
+"""More that begin, or end, at once have a cause in common, and are one message."""
 KEPT: Final = timedelta(days=30)
 """How long what is over is remembered."""
 
@@ -87,12 +94,26 @@ class Looker:
 
 
 class Watch:
-    """Looks again and again, and reports what is wrong."""
+    """Looks again and again, and reports what is wrong.
 
-    def __init__(self, looker: Looker, courier: Courier) -> None:
+    `announce` says that this process is there before it says of others that they are not.
+    """
+
+    def __init__(
+        self,
+        looker: Looker,
+        courier: Courier,
+        *,
+        name: str = "",
+        announce: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._looker = looker
         self._engine = looker.engine
         self._courier = courier
+        self._name = name
+        self._announce = announce
+        self._refusal: DatabaseProblem | None = None
+        """Why nothing can be written, if somebody was notified of it."""
 
     async def look(self) -> list[Trouble]:
         """Look now, remember what is wrong, and report what nobody knows of yet."""
@@ -106,11 +127,43 @@ class Watch:
         """Look for as long as the process runs."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            try:
-                if await self._is_my_turn():
-                    await self.look()
-            except (SQLAlchemyError, OSError, ScraperSkyError) as error:
-                log.warning("watch.failed", error=type(error).__name__)
+            await self.take_turn()
+
+    async def take_turn(self) -> None:
+        """Look if nobody else does; where nothing can be written, at least report that."""
+        try:
+            if self._announce is not None:
+                await self._announce()
+            await check_writing(self._engine)
+            await self._report_recovery()
+            if await self._is_my_turn():
+                await self.look()
+        except (SQLAlchemyError, OSError, ScraperSkyError) as error:
+            log.warning("watch.failed", error=reason_of(error.__cause__ or error))
+            await self._report_refusal(error)
+
+    async def _report_refusal(self, error: Exception) -> None:
+        """Notify somebody of a database that can be read and not be written to.
+
+        No alert can be stored in it, so the process that has lived longest does so, once.
+        """
+        problem = error if isinstance(error, DatabaseProblem) else None
+        problem = problem or explain_state(sqlstate_of(error))
+        if problem is None or isinstance(problem, DatabaseUnreachable):
+            return  # Nobody can be chosen to report it.
+        if self._refusal is not None or not self._courier.has_anyone:
+            return
+        try:
+            is_mine = await longest_living(self._engine) == self._name
+        except (SQLAlchemyError, OSError):
+            return
+        if is_mine and await self._courier.send(refusal(problem)):
+            self._refusal = problem
+
+    async def _report_recovery(self) -> None:
+        refused = self._refusal
+        if refused and await self._courier.send(refusal(refused, is_over=True)):
+            self._refusal = None
 
     async def _is_my_turn(self) -> bool:
         """Say whether nobody has looked for a while, and that this process does now."""
@@ -130,42 +183,73 @@ class Watch:
             return await connection.scalar(statement) is not None
 
     async def _send(self) -> None:
-        query = select(Alert.__table__).where(
-            or_(
-                Alert.sent_at.is_(None) & Alert.ended_at.is_(None),
-                Alert.ended_at.is_not(None)
-                & Alert.sent_at.is_not(None)
-                & Alert.end_sent_at.is_(None),
-            )
-        )
+        """Notify somebody of what is new; after an outage later, and in one message."""
         async with self._engine.connect() as connection:
-            rows = (await connection.execute(query.order_by(Alert.since))).all()
-        for row in rows:
-            is_over = row.ended_at is not None
-            if not await self._courier.send(message(row, is_over=is_over)):
+            outage = (await connection.execute(OUTAGE)).one_or_none()
+            if outage is not None and not outage.is_settled:
+                return
+            rows = (await connection.execute(NEWS)).all()
+            back = 0 if outage is None else await returned(connection, outage)
+        if outage is not None:
+            await self._deliver(aftermath(outage, rows, back), [outage, *rows])
+            return
+        for is_over in (False, True):
+            alike = [row for row in rows if (row.ended_at is not None) is is_over]
+            if len(alike) > MOST_APART:
+                await self._deliver(several(alike), alike)
                 continue
-            sent_at = Alert.end_sent_at if is_over else Alert.sent_at
-            async with self._engine.begin() as connection:
-                await connection.execute(
-                    update(Alert)
-                    .where(Alert.rule == row.rule, Alert.subject == row.subject)
-                    .values({sent_at: func.clock_timestamp()})
-                )
+            for row in alike:
+                await self._deliver(single(row), [row])
+
+    async def _deliver(self, told: Message, rows: Sequence[Any]) -> None:
+        if not await self._courier.send(told):
+            return
+        named = {
+            "rules": [row.rule for row in rows],
+            "subjects": [row.subject for row in rows],
+            "over": [row.ended_at is not None for row in rows],
+        }
+        async with self._engine.begin() as connection:
+            await connection.execute(SENT, named)
 
 
-def message(row: Any, *, is_over: bool) -> Message:  # noqa: ANN401 - a row of alerts
-    """Write what somebody is sent about an alert."""
-    state = "over" if is_over else "trouble"
-    return Message(
-        title=f"{'Over' if is_over else 'Trouble'}: {row.rule} ({row.subject})",
-        text=row.summary if is_over else f"{row.summary}\n{row.advice}",
-        details={
-            "state": state,
-            "rule": row.rule,
-            "subject": row.subject,
-            "since": row.since.isoformat(),
-        },
+async def longest_living(engine: AsyncEngine) -> str | None:
+    """Return which of the processes that were heard of last has been there longest."""
+    latest = select(func.max(Process.seen_at)).scalar_subquery()
+    lately = Process.seen_at > latest - text(f"interval '{GONE_AFTER} seconds'")
+    query = select(Process.name).where(lately)
+    async with engine.connect() as connection:
+        return await connection.scalar(
+            query.order_by(Process.started_at, Process.name).limit(1)
+        )
+
+
+NEWS: Final = (
+    select(Alert.__table__)
+    .where(
+        or_(
+            Alert.sent_at.is_(None) & Alert.ended_at.is_(None),
+            Alert.ended_at.is_not(None)
+            & Alert.sent_at.is_not(None)
+            & Alert.end_sent_at.is_(None),
+        )
     )
+    .order_by(Alert.since)
+)
+"""What nobody was notified of. What began and ended meanwhile is no news."""
+OUTAGE: Final = text("""SELECT *,
+    ended_at < clock_timestamp() - CAST(:settled AS interval) AS is_settled
+  FROM alerts WHERE rule = :rule AND end_sent_at IS NULL
+    AND ended_at > clock_timestamp() - interval '1 day'""").bindparams(
+    rule=RULE, settled=SETTLED_AFTER
+)
+"""The one that nobody was notified of; of an old one, nobody was there to be."""
+SENT: Final = text("""UPDATE alerts SET
+    sent_at = coalesce(sent_at, clock_timestamp()),
+    end_sent_at = CASE WHEN told.over THEN clock_timestamp() END
+  FROM unnest(CAST(:rules AS text[]), CAST(:subjects AS text[]), CAST(:over AS bool[]))
+    AS told (rule, subject, over)
+  WHERE alerts.rule = told.rule AND alerts.subject = told.subject""")
 
 
 async def remember(engine: AsyncEngine, found: Sequence[Trouble]) -> None:
