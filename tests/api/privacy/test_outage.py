@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -13,29 +15,34 @@ from scrapersky.api.app import create_app
 from scrapersky.configuration import load_settings
 from scrapersky.db import transaction as db_transaction
 from scrapersky.db.connection import connect, parse_target
+from scrapersky.db.embedded import ROLE
 from scrapersky.records.process import ProcessRole
+from sdk_tests.rig.proxy import fault_proxy
 from tests.api.records.rig import AT_REST, Desk
 from tests.conftest import TestDatabase, TestServer
 
 ADA = "ada@a.bv"
 
 
-@pytest_asyncio.fixture
-async def served(database: TestDatabase) -> AsyncIterator[Desk]:
+@asynccontextmanager
+async def serving(url: str, database: TestDatabase) -> AsyncIterator[Desk]:
     """An API of its own: its connections are killed."""
-    target = parse_target(database.url)
     settings = load_settings(AT_REST, dotenv=None).settings
-    app = create_app(settings, target, role=ProcessRole.SERVE)
-    engine = connect(target)
-    transport = httpx.ASGITransport(
-        app, raise_app_exceptions=False, client=("127.0.0.1", 40000)
-    )
+    app = create_app(settings, parse_target(url), role=ProcessRole.SERVE)
+    engine = connect(parse_target(database.url))
+    transport = httpx.ASGITransport(app, client=("127.0.0.1", 40000))
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
     ):
         yield await Desk.open(engine, client, app)
     await engine.dispose()
+
+
+@pytest_asyncio.fixture
+async def served(database: TestDatabase) -> AsyncIterator[Desk]:
+    async with serving(database.url, database) as desk:
+        yield desk
 
 
 @pytest.mark.parametrize(
@@ -113,3 +120,37 @@ async def test_whoever_asked_for_an_erasure_in_an_outage_is_told_to_ask_again(
     assert "Send it again" in refused.json()["hint"]
     assert again.status_code == 200
     assert await served.scalar("SELECT count(*) FROM contacts") == 0
+
+
+async def test_an_erasure_with_a_key_crashed_where_the_database_stayed_away(
+    database: TestDatabase,
+    postgres_server: TestServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(db_transaction, "RECONNECT_PAUSES", (0.01,))
+    place = f"{postgres_server.socket_dir}/.s.PGSQL.{postgres_server.port}"
+    asked: Any = {"json": {"email": ADA}, "headers": {"Idempotency-Key": "once"}}
+    async with fault_proxy(socket=place) as proxy:
+        url = f"postgresql://{ROLE}@127.0.0.1:{proxy.port}/{database.name}"
+        async with serving(url, database) as desk:
+            await desk.add_contact(ADA)
+
+            def cut_off(_: object, __: object, statement: str, *___: object) -> None:
+                if "INSERT INTO suppressions" in statement:
+                    proxy.refusing = True
+                    for link in list(proxy.links):
+                        link.cut()
+
+            engine = desk.app.state.system_engine.sync_engine
+            event.listen(engine, "before_cursor_execute", cut_off)
+            refused = await desk.client.post("/api/v3/people/erase", **asked)
+            event.remove(engine, "before_cursor_execute", cut_off)
+            proxy.refusing = False
+            await desk.run("UPDATE idempotency_keys SET held_until = now()")
+            again = await desk.client.post("/api/v3/people/erase", **asked)
+            left = await desk.scalar("SELECT count(*) FROM contacts")
+
+    assert refused.status_code == 503
+    assert refused.json()["type"].endswith("/erasure-unfinished")
+    assert again.status_code == 200, again.text
+    assert left == 0

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -20,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from starlette.types import Message, Receive, Send
 
@@ -120,12 +122,16 @@ class IdempotentRequest:
         )
 
     async def release(self) -> None:
-        """Let the same key be tried again after work in chunks has failed."""
+        """Let the same key be tried again after work in chunks has failed.
+
+        Where that was because the database is away, the key is free after `HELD`.
+        """
         mine = (*self._mine(), IdempotencyKey.holder == self.holder)
-        async with self.engine.begin() as connection:
-            await connection.execute(
-                delete(IdempotencyKey).where(*mine, IdempotencyKey.status.is_(None))
-            )
+        with suppress(SQLAlchemyError, OSError):
+            async with self.engine.begin() as connection:
+                await connection.execute(
+                    delete(IdempotencyKey).where(*mine, IdempotencyKey.status.is_(None))
+                )
 
     async def _claim(self, connection: AsyncConnection) -> bool:
         now = func.clock_timestamp()
