@@ -19,6 +19,8 @@ from scrapersky.api.http_protocol import HttpProtocol
 from scrapersky.errors import ScraperSkyError
 
 ASK_AGAIN: Final = 0.1
+LAST_WORDS: Final = 3
+"""Seconds in which a request that is cut off may take back what it had begun."""
 
 Lifespan = Callable[[FastAPI], AsyncIterator[None]]
 
@@ -47,10 +49,18 @@ def stopping_on_failure(
 
 
 class Server(uvicorn.Server):
-    """Serves the application; streams still open at the end get a moment to end."""
+    """Serves the application; what is asked for still gets `grace` at the end.
+
+    The work in the background stops in the same time, and so does whatever `at_stop` tells.
+    """
 
     def __init__(
-        self, app: FastAPI, *, grace: int, protocol: type[HttpProtocol] = HttpProtocol
+        self,
+        app: FastAPI,
+        *,
+        grace: int,
+        protocol: type[HttpProtocol] = HttpProtocol,
+        at_stop: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -63,9 +73,11 @@ class Server(uvicorn.Server):
                 server_header=False,
                 # Whom to believe about where a request comes from is our own setting.
                 proxy_headers=False,
-                timeout_graceful_shutdown=grace,
+                timeout_graceful_shutdown=grace + LAST_WORDS,
             )
         )
+        self._grace = grace
+        self._at_stop = at_stop
         self._state = app.state
         self._state.raises_failure = True
 
@@ -83,6 +95,9 @@ class Server(uvicorn.Server):
 
     @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._at_stop()
+        if (background := getattr(self._state, "background", None)) is not None:
+            background.stopping.set()
         # A stream that nobody ends would hold up every stop.
         if (operations := getattr(self._state, "operations", None)) is not None:
             operations.broker.close()
@@ -96,9 +111,19 @@ class Server(uvicorn.Server):
         """End every connection after its answer, also one let in as the stop began.
 
         uvicorn asks each once; a browser that came a moment later keeps its connection,
-        and the stop would wait for it in vain.
+        and the stop would wait for it in vain. Who has no answer after the grace is cut off:
+        uvicorn would do so, and close the database before they have taken anything back.
         """
-        while True:
-            await asyncio.sleep(ASK_AGAIN)
-            for connection in list(self.server_state.connections):
-                connection.shutdown()
+        loop = asyncio.get_running_loop()
+        cutting = loop.call_later(self._grace, self._cut_off)
+        try:
+            while True:
+                await asyncio.sleep(ASK_AGAIN)
+                for connection in list(self.server_state.connections):
+                    connection.shutdown()
+        finally:
+            cutting.cancel()
+
+    def _cut_off(self) -> None:
+        for task in list(self.server_state.tasks):
+            task.cancel()

@@ -62,6 +62,7 @@ def create_worker_app(
                     address=address_of(settings.worker_host, port),
                 )
             )
+            app.state.background = background
             app.state.metrics = stack.enter_context(observed(background, settings))
             authenticator = await open_authenticator(door, background.engine)
             stack.push_async_callback(authenticator.close)

@@ -39,6 +39,7 @@ class Crew:
         self._command = command or (*WORKER, str(os.getpid()))
         self._ending = Event()
         self._workers: list[subprocess.Popen[bytes]] = []
+        self._asked: set[int] = set()
         self._watcher = Thread(target=self._watch, name="crew", daemon=True)
 
     def __enter__(self) -> Self:
@@ -53,14 +54,21 @@ class Crew:
         self._ending.set()
         if self._watcher.is_alive():
             self._watcher.join()
-        for worker in self._workers:
-            worker.send_signal(signal.SIGTERM)
+        self.ask_to_stop()
         for worker in self._workers:
             try:
                 worker.wait(self._grace + STOP_TIMEOUT)
             except subprocess.TimeoutExpired:
                 worker.kill()
                 worker.wait()
+
+    def ask_to_stop(self) -> None:
+        """Ask each of them once, and wait for none."""
+        self._ending.set()
+        for worker in self._workers:
+            if worker.pid not in self._asked:
+                self._asked.add(worker.pid)
+                worker.send_signal(signal.SIGTERM)
 
     def _start(self, place: int) -> subprocess.Popen[bytes]:
         # One port cannot serve them all: each has the next, or finds its own.

@@ -1,6 +1,5 @@
 """What `scrapersky up` does once there is a database: the application, and its check."""
 
-import asyncio
 import socket
 from collections.abc import Callable
 
@@ -9,6 +8,7 @@ from scrapersky.api.auth.authenticator import refuse_open_house
 from scrapersky.api.server import Server
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.prepare import prepare
+from scrapersky.cli.signals import run_stoppable
 from scrapersky.db.connection import Target, connect
 from scrapersky.records.process import ProcessRole
 from scrapersky.settings import Settings
@@ -27,7 +27,7 @@ def open_house(
         finally:
             await engine.dispose()
 
-    asyncio.run(check())
+    run_stoppable(check())
 
 
 def serve(
@@ -37,12 +37,13 @@ def serve(
     role: ProcessRole,
     *,
     on_demand: bool = False,
+    at_stop: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until asked to stop; streams still open then get a moment to end.
 
-    With `on_demand` processes beside this one work the stages.
+    With `on_demand` processes beside this one work the stages; `at_stop` tells them.
     """
     grace = settings.shutdown_grace_seconds
     with without_collector():
         app = create_app(settings, target, role=role, on_demand=on_demand)
-    Server(app, grace=grace).run(sockets=[listener])
+    Server(app, grace=grace, at_stop=at_stop).run(sockets=[listener])

@@ -75,8 +75,15 @@ def run(role: ProcessRole, *, workers: int = 0) -> None:
             say,
             grace=settings.shutdown_grace_seconds,
             port=settings.worker_port,
-        ):
-            serving.serve(settings, target, listener, role, on_demand=workers > 0)
+        ) as crew:
+            serving.serve(
+                settings,
+                target,
+                listener,
+                role,
+                on_demand=workers > 0,
+                at_stop=crew.ask_to_stop,
+            )
     say("Stopped.")
 
 

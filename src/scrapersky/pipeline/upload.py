@@ -11,9 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 from uuid import UUID
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from scrapersky.db.steps import stepwise
+from scrapersky.kit.stopping import IsStopping, never
 from scrapersky.records.upload import UploadedPart
 
 PART: Final = 1 << 20
@@ -22,6 +24,11 @@ READING: Final = "reading"
 """Below the data directory, and not of what is backed up: files while they are read."""
 LEFT_AFTER: Final = 86_400.0
 """Seconds after which nobody reads a copy any more."""
+# The first piece of a file goes first: without it there is no file, and nobody reads half.
+OLD_PARTS: Final = """DELETE FROM uploaded_parts WHERE (name, position) IN (
+  SELECT name, position FROM uploaded_parts
+  WHERE created_at < statement_timestamp() - CAST(:age AS interval)
+  ORDER BY created_at LIMIT :chunk FOR UPDATE SKIP LOCKED)"""
 
 
 async def store_upload(
@@ -107,8 +114,8 @@ async def read_part(
     return found
 
 
-async def purge_uploads(engine: AsyncEngine, older_than: timedelta) -> int:
+async def purge_uploads(
+    engine: AsyncEngine, older_than: timedelta, is_stopping: IsStopping = never
+) -> int:
     """Forget files that were uploaded long ago; what they held is in records."""
-    old = UploadedPart.created_at < func.clock_timestamp() - older_than
-    async with engine.begin() as connection:
-        return (await connection.execute(delete(UploadedPart).where(old))).rowcount
+    return await stepwise(engine, (OLD_PARTS,), {"age": older_than}, is_stopping)

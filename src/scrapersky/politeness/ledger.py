@@ -30,8 +30,10 @@ from scrapersky.crawler.hosts import (
     count,
     paused,
 )
+from scrapersky.db.steps import stepwise
 from scrapersky.errors import HostBusy
 from scrapersky.kit.background import cancel
+from scrapersky.kit.stopping import IsStopping, never
 from scrapersky.kit.together import Together
 from scrapersky.kit.urls import Url, parse_url
 from scrapersky.politeness import statement
@@ -240,10 +242,11 @@ class PostgresLedger:
         )
         return {(row.site, row.origin): row for row in rows}
 
-    async def purge(self, age: timedelta = timedelta(days=7)) -> None:
+    async def purge(
+        self, age: timedelta = timedelta(days=7), is_stopping: IsStopping = never
+    ) -> None:
         """Forget hosts and robots.txt files unused for so long; pauses are kept."""
-        await self._execute(statement.FORGET_ROBOTS, age=age)
-        await self._execute(statement.FORGET_HOSTS, age=age)
+        await stepwise(self._engine, statement.FORGET, {"age": age}, is_stopping)
 
     def _covers_a_request(self, key: str) -> bool:
         lease = self._leases.get(key)

@@ -173,16 +173,15 @@ ROBOTS_ROOM = text(
     """
 )
 
-FORGET_ROBOTS = text(
-    "DELETE FROM host_robots WHERE expires_at < clock_timestamp() - CAST(:age AS interval)"
+FORGET = (
+    """DELETE FROM host_robots WHERE origin IN (SELECT origin FROM host_robots
+      WHERE expires_at < statement_timestamp() - CAST(:age AS interval)
+      LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
+    """DELETE FROM hosts WHERE key IN (SELECT key FROM hosts
+      WHERE updated_at < statement_timestamp() - CAST(:age AS interval)
+        AND next_at < statement_timestamp()
+        AND (lease_until IS NULL OR lease_until < statement_timestamp())
+        AND (paused_until IS NULL OR paused_until < statement_timestamp())
+      LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
 )
-
-FORGET_HOSTS = text(
-    """
-    DELETE FROM hosts
-    WHERE updated_at < clock_timestamp() - CAST(:age AS interval)
-      AND next_at < clock_timestamp()
-      AND (lease_until IS NULL OR lease_until < clock_timestamp())
-      AND (paused_until IS NULL OR paused_until < clock_timestamp())
-    """
-)
+"""Robots.txt files and hosts that nobody has used for long, some at a time."""

@@ -1,21 +1,17 @@
 """How long each kind of data is kept, and the purge that holds us to it."""
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import queries
+from scrapersky.db.steps import stepwise
 from scrapersky.db.transaction import Database, transaction
+from scrapersky.kit.stopping import IsStopping, never
 
-FIRST_CHUNK = 500
-LARGEST_CHUNK = 5_000
-UNHURRIED = timedelta(milliseconds=300)
-"""A step that takes longer is followed by a smaller one: none may take a second."""
 MOST_COUNTED = 10_000
 
 
@@ -174,44 +170,25 @@ class Overdue:
     overdue: int
 
 
-async def forget_expired(engine: AsyncEngine) -> int:
+async def forget_expired(engine: AsyncEngine, is_stopping: IsStopping = never) -> int:
     """Clear what sources said about places and businesses whose time is over.
 
     A deep scan asks the source anew. Returns how many rows were cleared.
     """
-    return await stepwise(engine, LENT, {})
+    return await stepwise(engine, LENT, {}, is_stopping)
 
 
-async def purge_expired(engine: AsyncEngine, days: Mapping[str, int]) -> dict[str, int]:
+async def purge_expired(
+    engine: AsyncEngine, days: Mapping[str, int], is_stopping: IsStopping = never
+) -> dict[str, int]:
     """Purge every kind whose days are not 0, in short steps; return rows by kind."""
     return {
         kind.name: await stepwise(
-            engine, kind.purge, {"age": timedelta(days=days[kind.setting])}
+            engine, kind.purge, {"age": timedelta(days=days[kind.setting])}, is_stopping
         )
         for kind in KINDS
         if days[kind.setting]
     }
-
-
-async def stepwise(
-    engine: AsyncEngine, statements: Sequence[str], values: Mapping[str, Any]
-) -> int:
-    """Run each statement until it finds nothing, never holding rows for long."""
-    total, chunk = 0, FIRST_CHUNK
-    for statement in statements:
-        while True:
-            started = time.monotonic()
-            async with engine.begin() as connection:
-                step = await connection.execute(
-                    text(statement), {**values, "chunk": chunk}
-                )
-                count = len(step.all()) if step.returns_rows else step.rowcount
-            total += count
-            if count < chunk:
-                break
-            is_slow = time.monotonic() - started > UNHURRIED.total_seconds()
-            chunk = max(1, chunk // 2) if is_slow else min(2 * chunk, LARGEST_CHUNK)
-    return total
 
 
 async def overdue(database: Database, days: Mapping[str, int]) -> list[Overdue]:

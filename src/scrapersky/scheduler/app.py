@@ -32,9 +32,10 @@ from scrapersky.crawler.guard import parse_networks
 from scrapersky.crawler.limits import MIB
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
-from scrapersky.kit.background import in_background
+from scrapersky.kit.background import cancel, in_background
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.seldom import Seldom
+from scrapersky.kit.stopping import IsStopping
 from scrapersky.pipeline.dead_pages import choose_after_dead_letters
 from scrapersky.pipeline.doubt import doubting
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
@@ -75,6 +76,8 @@ HOUSEKEEPING: Final = {
     "match_companies": "matching",
 }
 """The jobs that belong to no stage, and the sections of the settings about them."""
+LAST_WORDS = timedelta(seconds=3)
+"""What a job gets beyond the grace until it is cut off: as a worker, to settle."""
 FOR_OTHERS = timedelta(seconds=3)
 """How long a fetch keeps its place while another process is at the host."""
 HANDOVER = timedelta(seconds=2)
@@ -104,6 +107,8 @@ class Background:
     presence: Presence
     live: LiveStages | None
     """None likewise."""
+    stopping: asyncio.Event
+    """Set, it lets everything stop at once, beside what else has to end."""
 
     @property
     def resting(self) -> str | None:
@@ -175,7 +180,12 @@ async def background_work(
             tools.doubt.look_after(rests.of("self-check"))
             watching = asyncio.create_task(tools.doubt.watch(), name="self-check")
             stack.callback(watching.cancel)
-        batches = OneBatch(engine, tools, registry_of(stages), name, events, rests)
+        stopping = asyncio.Event()
+        grace = timedelta(seconds=settings.shutdown_grace_seconds)
+        ending = Ending(stopping, grace)
+        batches = OneBatch(
+            engine, tools, registry_of(stages), name, events, rests, ending
+        )
         jobs_of = partial(stage_job, is_elsewhere=is_elsewhere)
         jobs = {
             stage.name: jobs_of(worker, tally, batches, stage, current)
@@ -183,7 +193,6 @@ async def background_work(
             if worker is not None
         }
         runs = RunLog(engine, name)
-        stopping = asyncio.Event()
         others = []
         if works:
             # One connection of its own: it takes none from the stages, nor waits for theirs.
@@ -226,12 +235,14 @@ async def background_work(
             )
             following = asyncio.create_task(live.watch(), name="live-settings")
             stack.callback(following.cancel)
+        stopped = asyncio.create_task(ending.of(worker, schedule), name="ending")
         try:
-            yield Background(engine, worker, schedule, tools, events, presence, live)
+            yield Background(
+                engine, worker, schedule, tools, events, presence, live, stopping
+            )
         finally:
             stopping.set()
-            grace = timedelta(seconds=settings.shutdown_grace_seconds)
-            await asyncio.gather(stop(worker, grace), schedule.stop())
+            await stopped
             await running
             # What was done since the last tick belongs to the record too.
             for stage, job in jobs.items() if ticking else ():
@@ -245,10 +256,25 @@ async def run(worker: Worker | None, eager: list[str]) -> None:
         await worker.run(eager)
 
 
-async def stop(worker: Worker | None, grace: timedelta) -> None:
-    """Finish what is in hand, or hand it back."""
-    if worker is not None:
-        await worker.stop(grace=grace)
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a process stops once it is asked to: all of it at the same time."""
+
+    stopping: asyncio.Event
+    grace: timedelta
+
+    async def of(self, worker: Worker | None, schedule: Schedule) -> None:
+        """Stop the work of the process: jobs between two steps, or when time is up."""
+        await self.stopping.wait()
+        await asyncio.gather(
+            self.of_worker(worker), schedule.stop(self.grace + LAST_WORDS)
+        )
+
+    async def of_worker(self, worker: Worker | None) -> None:
+        """Finish what is in hand, or hand it back."""
+        await self.stopping.wait()
+        if worker is not None:
+            await worker.stop(grace=self.grace)
 
 
 def warm_up_at_first_claim(
@@ -412,7 +438,7 @@ def housekeeping(
     settings: Settings,
     engine: AsyncEngine,
     matcher: AsyncEngine,
-    is_stopping: Callable[[], bool],
+    is_stopping: IsStopping,
 ) -> list[Job]:
     """List the jobs that belong to no stage; `matcher` is the engine of the last one."""
     orphans = Seldom(ORPHAN_SHARE)
@@ -433,11 +459,15 @@ def housekeeping(
 
     async def purge(_limit: int | None) -> Counts:
         age = timedelta(days=settings.history_days)
-        await PostgresLedger(engine).purge(age)
-        expired = await forget_expired(engine) + await purge_uploads(engine, age)
-        expired += sum((await purge_expired(engine, retention_days(settings))).values())
-        runs = await purge_runs(engine, age)
-        attempts = await curation_sdk.purge(engine, older_than=age)
+        await PostgresLedger(engine).purge(age, is_stopping)
+        expired = await forget_expired(engine, is_stopping)
+        expired += await purge_uploads(engine, age, is_stopping)
+        kept = retention_days(settings)
+        expired += sum((await purge_expired(engine, kept, is_stopping)).values())
+        runs = await purge_runs(engine, age, is_stopping)
+        attempts = await curation_sdk.purge(
+            engine, older_than=age, is_stopping=is_stopping
+        )
         return Counts(picked=expired + runs + attempts)
 
     async def match(limit: int | None) -> Counts:
@@ -486,13 +516,14 @@ class OneBatch:
     process: str
     events: Events[Event]
     rests: RestReasons
+    ending: Ending
 
     async def run(self, stage: AnyStage, size: int, within: timedelta) -> Counts:
         """Claim at most `size` items, work them, and return what they came to.
 
-        A process that rests claims none.
+        A process that rests or stops claims none.
         """
-        if self.rests.why is not None:
+        if self.rests.why is not None or self.ending.stopping.is_set():
             return Counts()
         tally, heard = Tally(), Events[Event]()
         heard.listen(tally.hear)
@@ -505,7 +536,12 @@ class OneBatch:
             registry=self.registry,
             events=heard,
         ) as worker:
-            await worker.run_batch(stage.name, within=within)
+            stopped = asyncio.create_task(self.ending.of_worker(worker))
+            try:
+                await worker.run_batch(stage.name, within=within)
+            finally:
+                # What it hands back is in the database when it has stopped, not before.
+                await (stopped if self.ending.stopping.is_set() else cancel(stopped))
         return tally.take(stage.name)
 
 

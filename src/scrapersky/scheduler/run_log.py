@@ -15,7 +15,6 @@ from sqlalchemy import (
     String,
     Update,
     cast,
-    delete,
     func,
     insert,
     select,
@@ -27,6 +26,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from scrapersky.db.steps import stepwise
+from scrapersky.kit.stopping import IsStopping, never
 from scrapersky.records import SchedulerRun
 from scrapersky.scheduler.tally import Counts
 
@@ -34,6 +35,9 @@ log = structlog.get_logger(__name__)
 
 GRID = "2020-01-01T00:00:00Z"
 """Where every process starts counting its ticks, so that their due times agree."""
+OLD_RUNS = """DELETE FROM scheduler_runs WHERE id IN (SELECT id FROM scheduler_runs
+  WHERE started_at < statement_timestamp() - CAST(:age AS interval)
+  LIMIT :chunk FOR UPDATE SKIP LOCKED)"""
 
 
 class RunOutcome(StrEnum):
@@ -235,13 +239,8 @@ def run_of(row: Row[Any]) -> Run:
     )
 
 
-async def purge_runs(engine: AsyncEngine, older_than: timedelta) -> int:
+async def purge_runs(
+    engine: AsyncEngine, older_than: timedelta, is_stopping: IsStopping = never
+) -> int:
     """Delete runs older than this and return how many."""
-    age = text(f"interval '{older_than.total_seconds()} seconds'")
-    async with engine.begin() as connection:
-        result = await connection.execute(
-            delete(SchedulerRun).where(
-                SchedulerRun.started_at < func.clock_timestamp() - age
-            )
-        )
-    return int(result.rowcount)
+    return await stepwise(engine, (OLD_RUNS,), {"age": older_than}, is_stopping)

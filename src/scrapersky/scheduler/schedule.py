@@ -1,10 +1,11 @@
 """One AsyncIOScheduler per process: registers jobs, ticks, and says what happened."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from apscheduler.events import (
@@ -24,6 +25,8 @@ from scrapersky.scheduler.run_log import GRID, AtMost, Run, RunLog, RunOutcome
 from scrapersky.scheduler.tally import Counts
 
 log = structlog.get_logger(__name__)
+
+CUT_OFF: Final = "It was cut off when its process stopped; the next run goes on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Schedule:
         self._scheduler: Any = None
         self._running: dict[str, int] = dict.fromkeys(self._jobs, 0)
         self._ticks = 0
+        self._works: set[asyncio.Future[Counts]] = set()
         self._last: dict[str, Run] = {}
         self._notes: set[asyncio.Task[None]] = set()
         self.problems: dict[str, str] = {}
@@ -94,20 +98,29 @@ class Schedule:
             next_run = status.next_run_at and status.next_run_at.isoformat()
             log.info("scheduler.job", id=status.id, name=status.name, next_run=next_run)
 
-    async def stop(self) -> None:
-        """Stop ticking and wait for what is running."""
+    async def stop(self, grace: timedelta = timedelta.max) -> None:
+        """Stop ticking and wait for what is running, which is cut off after `grace`."""
         scheduler, self._scheduler = self._scheduler, None
+        for job in scheduler.get_jobs() if scheduler is not None else ():
+            job.remove()
+        deadline = time.monotonic() + grace.total_seconds()
+        # A run is over when it is recorded: cut off there, it would stay open for ever.
+        while self._ticks:
+            if time.monotonic() >= deadline:
+                self._cut_off()
+                deadline = float("inf")
+            await asyncio.sleep(0.01)
         if scheduler is None:
             return
-        for job in scheduler.get_jobs():
-            job.remove()
-        # A run is over when it is recorded: cut off there, it would stay open for ever.
-        while self._ticks:  # noqa: ASYNC110 - one signal per job is not simpler
-            await asyncio.sleep(0.01)
         scheduler.shutdown(wait=False)
         if self._notes:
             await asyncio.wait(self._notes)
         log.info("scheduler.stopped")
+
+    def _cut_off(self) -> None:
+        """Cancel what is running: PostgreSQL takes back the step that it was at."""
+        for work in self._works:
+            work.cancel()
 
     def status(self) -> list[JobStatus]:
         """Report every job: when it runs next, and how it went last."""
@@ -195,8 +208,17 @@ class Schedule:
             if run_id is None:
                 return 0
         self._running[job.id] += 1
+        work = asyncio.ensure_future(job.run(limit))
+        self._works.add(work)
         try:
-            counts = await job.run(limit)
+            counts = await work
+        except asyncio.CancelledError:
+            log.warning("scheduler.job_cut_off", id=job.id)
+            failed = Run(job.id, RunOutcome.FAILED, due_at, error=CUT_OFF)
+            await asyncio.shield(self._finish(job, run_id, failed))
+            if is_cancelled():
+                raise
+            return 0
         except Exception as error:  # noqa: BLE001 - logged and recorded
             named = structlog.get_logger(job.logger)
             named.exception("scheduler.job_failed", id=job.id)
@@ -205,6 +227,7 @@ class Schedule:
             )
             return 0
         finally:
+            self._works.discard(work)
             self._running[job.id] -= 1
         await self._finish(
             job, run_id, Run(job.id, RunOutcome.EXECUTED, due_at, counts=counts)
@@ -254,6 +277,12 @@ class Schedule:
         task = asyncio.ensure_future(self._runs.record(job_id, due_at, outcome))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
+
+
+def is_cancelled() -> bool:
+    """Say whether the task that asks was itself cancelled, and not what it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def cadence(interval: timedelta) -> str:

@@ -1,6 +1,6 @@
 """Look after stages from outside a worker: pause, resume, hold, measure, wake, purge."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -181,13 +181,19 @@ async def rate(
         return float(count.scalar_one()) / seconds
 
 
-async def purge(engine: AsyncEngine, *, older_than: timedelta) -> int:
+async def purge(
+    engine: AsyncEngine,
+    *,
+    older_than: timedelta,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> int:
     """Delete attempts older than this, in small steps; return how many.
 
-    The history of open dead letters and of items in hand is kept however old.
+    The history of open dead letters and of items in hand is kept however old. Between two
+    steps it asks whether the process `is_stopping`, and leaves the rest for the next time.
     """
     total = 0
-    while True:
+    while not is_stopping():
         async with engine.begin() as connection:
             await execute(connection, statements.PLAN_ANEW)
             deleted = (
@@ -200,7 +206,8 @@ async def purge(engine: AsyncEngine, *, older_than: timedelta) -> int:
             ).rowcount
         total += deleted
         if deleted < PURGE_STEP:
-            return total
+            break
+    return total
 
 
 async def hold(connection: AsyncConnection, queue: Queue, items: Sequence[str]) -> int:
