@@ -12,11 +12,17 @@ from scrapersky.cli.commands.options import CARE, RUN
 from scrapersky.cli.commands.stages import stages as stage_commands
 from scrapersky.cli.commands.workers import workers as worker_commands
 from scrapersky.cli.garbage import without_collector
+from scrapersky.cli.signals import StopRequested
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 from scrapersky.kit.plain_text import plain_lines
 
 FAILED = 1
 MISUSED = 2
+SIGNALLED = 128
+"""And the number of the signal, as shells say it."""
+STOPPED = (
+    "Stopped before it was done. What is stored is whole: the same command goes on."
+)
 
 HELP = """\
 Turn a search into verified business contacts, with the source of every value.
@@ -25,7 +31,8 @@ Turn a search into verified business contacts, with the source of every value.
 """
 EPILOGUE = """\
 Exit codes: 0 done, 1 it could not be done (the message says why and what to do),
-2 the command or a setting is wrong. Settings: docs/reference/settings.md.
+2 the command or a setting is wrong, 143 or 130 stopped by SIGTERM or Ctrl-C before it was
+done (128 and the signal's number). Settings: docs/reference/settings.md.
 """
 
 app = App(
@@ -119,6 +126,9 @@ def main() -> None:
     except ScraperSkyError as error:
         explain(error)
         sys.exit(FAILED)
+    except StopRequested as stop:
+        print(STOPPED, file=sys.stderr)
+        sys.exit(SIGNALLED + stop.number)
     except BrokenPipeError:
         # Whoever read our output has seen enough.
         sys.stderr.close()

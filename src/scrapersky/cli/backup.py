@@ -1,6 +1,5 @@
 """`scrapersky backup`, `restore` and `move`."""
 
-import asyncio
 import gzip
 import secrets
 import shutil
@@ -31,7 +30,7 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.opening import opened
 from scrapersky.cli.operator import note_operation
 from scrapersky.cli.roles import tables as tables_for_readers
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.cli.signing_key import key_file, make_signing_key, signing_key
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
@@ -85,8 +84,8 @@ def backup(file: Path) -> None:
     """Write a snapshot of the database into a file, while everything goes on."""
     settings = load_settings().settings
     key, is_new = make_signing_key(settings)
-    with stop_on_signals(), a_database(settings) as target:
-        manifest = asyncio.run(save(target, settings, file, key))
+    with raised_signals(), a_database(settings) as target:
+        manifest = run_stoppable(save(target, settings, file, key))
     size = file.stat().st_size / 1024**2
     print(f"{file}: {size:.1f} MiB, revision {manifest.revision}.")
     if is_new:
@@ -103,11 +102,11 @@ def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
     settings = load_settings().settings
     key = signing_key(settings)
     with (
-        stop_on_signals(),
+        raised_signals(),
         opened(file, key, trust=trust, report=say) as contents,
         a_database(settings, say) as target,
     ):
-        again = asyncio.run(bring_back(target, settings, contents, replace=replace))
+        again = run_stoppable(bring_back(target, settings, contents, replace=replace))
         put_files(contents.files, settings.data_dir / IMPORTS)
         print(f"Restored what was saved {contents.about.made_at.isoformat()}.")
         if again:
@@ -128,15 +127,15 @@ def move(url: str, *, replace: bool = False) -> None:
         )
     key = secrets.token_bytes(32)
     with (
-        stop_on_signals(),
+        raised_signals(),
         a_database(settings, say) as target,
         TemporaryDirectory(dir=existing(settings.data_dir)) as place,
     ):
-        asyncio.run(check_destination(there, replace=replace))
+        run_stoppable(check_destination(there, replace=replace))
         file = Path(place) / "move"
-        asyncio.run(save(target, settings, file, key))
+        run_stoppable(save(target, settings, file, key))
         with opened(file, key) as contents:
-            asyncio.run(bring_back(there, settings, contents, replace=replace))
+            run_stoppable(bring_back(there, settings, contents, replace=replace))
         print(f"Copied to {there}. Set DATABASE_URL to it, and start again.")
 
 

@@ -19,7 +19,7 @@ from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import run_stoppable, stop_on_signals
 from scrapersky.cli.table import PlainTable, plain_console
 from scrapersky.cli.up import a_listener, say
 from scrapersky.configuration import load_settings
@@ -59,7 +59,7 @@ def demo(*, size: int = 300, seed: int = 1, once: bool = False) -> int:
         forget_last_demo(home)
         with EmbeddedPostgres(home, report=say) as server:
             target = parse_target(server.url, pooler=False)
-            asyncio.run(prepare(target, settings, say))
+            run_stoppable(prepare(target, settings, say))
             exact = asyncio.run(
                 show_town(
                     settings,

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.secret import weak_secret
 from scrapersky.cli.database import a_database
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable, stop_on_signals
 from scrapersky.cli.table import PlainTable, plain_console
 from scrapersky.configuration import LoadedSettings, load_settings
 from scrapersky.db.connection import Target, check_server, connect, explain_refusal
@@ -54,8 +54,7 @@ def doctor(*, json: bool = False, watch: bool = False) -> int:
     """Make every check, print the findings, return the exit code."""
     if watch:
         return watch_alerts(as_json=json)
-    findings: list[Finding] = []
-    with stop_on_signals():
+    with raised_signals():
         findings = examine()
         show(findings, as_json=json)
     return 0 if findings and all(finding.ok for finding in findings) else 1
@@ -70,7 +69,7 @@ def examine() -> list[Finding]:
     findings = [settings_finding(loaded), *file_findings(loaded.settings)]
     try:
         with a_database(loaded.settings) as target:
-            findings += asyncio.run(database_findings(target, loaded.settings))
+            findings += run_stoppable(database_findings(target, loaded.settings))
     except ScraperSkyError as error:
         findings.append(ailing("database", error))
     return findings
@@ -256,7 +255,7 @@ def watch_alerts(*, as_json: bool) -> int:
     """Print what is wrong with the installation whenever that changes."""
     settings = load_settings().settings
     with stop_on_signals(), a_database(settings) as target:
-        asyncio.run(keep_watching(target, settings, as_json=as_json))
+        run_stoppable(keep_watching(target, settings, as_json=as_json))
     return 0
 
 

@@ -1,12 +1,11 @@
 """`scrapersky migrate`."""
 
-import asyncio
 import sys
 
 import orjson
 
 from scrapersky.cli.database import a_database
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.configuration import load_settings
 from scrapersky.db import migrate as migrations
 from scrapersky.db.connection import Target, check_server, connect
@@ -18,8 +17,8 @@ from scrapersky.records import METADATA
 def migrate(*, json: bool = False) -> None:
     """Apply what is missing and print what was applied."""
     settings = load_settings().settings
-    with stop_on_signals(), a_database(settings, say) as target:
-        applied = asyncio.run(bring_up_to_date(target))
+    with raised_signals(), a_database(settings, say) as target:
+        applied = run_stoppable(bring_up_to_date(target))
         newest = revisions()[-1]
         if json:
             print(orjson.dumps({"applied": applied, "revision": newest}).decode())

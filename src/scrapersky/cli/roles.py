@@ -1,12 +1,11 @@
 """`scrapersky roles`."""
 
-import asyncio
 from uuid import UUID
 
 from sqlalchemy.exc import DBAPIError
 
 from scrapersky.cli.database import a_database
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect
 from scrapersky.db.roles import administrators_part, app_rights, reader_rights
@@ -35,8 +34,8 @@ def roles(
         print("\n-- The owner of the tables, after `scrapersky migrate`:")
         print(*granted, sep="\n")
         return
-    with stop_on_signals(), a_database(load_settings().settings) as target:
-        asyncio.run(run(target, granted))
+    with raised_signals(), a_database(load_settings().settings) as target:
+        run_stoppable(run(target, granted))
     names = " and ".join(name for name in (app, reader) if name)
     print(f"Granted to {names}.")
 

@@ -1,7 +1,6 @@
 """`scrapersky run`."""
 
 import asyncio
-import signal
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -16,7 +15,7 @@ from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
 from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
 from scrapersky.cli.prepare import prepare
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import SIGNALS, raised_signals, run_stoppable
 from scrapersky.cli.table import plain_console
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
@@ -47,12 +46,10 @@ def run(
     settings = load_settings().settings
     configure_logs("ERROR", settings.log_format)
     query = read_query(search, source, limit, file)
-    code = 1
-    with stop_on_signals(), a_database(settings, say) as target:
-        code = asyncio.run(
+    with raised_signals(), a_database(settings, say) as target:
+        return run_stoppable(
             travel(settings, target, query, source=source, budget=budget, out=out)
         )
-    return code  # noqa: RET504 - 1 stands if someone stopped it
 
 
 def read_query(
@@ -92,7 +89,7 @@ async def travel(
     console = plain_console()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in SIGNALS:
         loop.add_signal_handler(number, stop.set)
     async with background_work(settings, target, world=world) as background:
         engine = background.engine

@@ -1,6 +1,5 @@
 """`scrapersky stages`."""
 
-import asyncio
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect
@@ -169,10 +168,8 @@ def age(moment: object) -> float | None:
 def on_database(act: Any) -> Any:  # noqa: ANN401 - whatever the action returns
     """Do something with the database, whether ScraperSky is running or not."""
     settings = load_settings().settings
-    found = None
-    with stop_on_signals(), a_database(settings) as target:
-        found = asyncio.run(with_engine(target, act))
-    return found  # noqa: RET504 - None stands if someone stopped it
+    with raised_signals(), a_database(settings) as target:
+        return run_stoppable(with_engine(target, act))
 
 
 async def with_engine(target: Target, act: Any) -> Any:  # noqa: ANN401 - as above

@@ -1,6 +1,5 @@
 """`scrapersky upgrade`."""
 
-import asyncio
 import re
 import shutil
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.cli.database import a_database
 from scrapersky.cli.migrate import migrate
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import MIGRATIONS, current_revision, is_newer, revisions
@@ -65,9 +64,8 @@ def upgrade(*, check: bool = False, json: bool = False) -> int:
         migrate(json=json)
         return 0
     settings = load_settings().settings
-    steps: list[Step] = []
-    with stop_on_signals(), a_database(settings) as target:
-        revision, steps = asyncio.run(missing(target))
+    with raised_signals(), a_database(settings) as target:
+        revision, steps = run_stoppable(missing(target))
         show(revision, steps, settings, as_json=json)
     return 1 if steps else 0
 

@@ -1,6 +1,5 @@
 """`scrapersky user`, `scrapersky tenant`, `scrapersky key`: who may come in."""
 
-import asyncio
 import getpass
 import secrets
 import sys
@@ -26,7 +25,7 @@ from scrapersky.api.auth.password import HASHER, refuse_weak
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
 from scrapersky.cli.prepare import prepare
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.cli.stages import with_engine
 from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.cli.up import say
@@ -190,11 +189,9 @@ def create_key(
 def on_database(act: Any) -> Any:  # noqa: ANN401 - whatever the action returns
     """Do something with the database; on its first use it is made ready."""
     settings = load_settings().settings
-    found = None
-    with stop_on_signals(), a_database(settings) as target:
-        asyncio.run(prepare(target, settings, say))
-        found = asyncio.run(with_engine(target, act))
-    return found  # noqa: RET504 - None stands if someone stopped it
+    with raised_signals(), a_database(settings) as target:
+        run_stoppable(prepare(target, settings, say))
+        return run_stoppable(with_engine(target, act))
 
 
 def checked(email: str, read: Callable[[str], str] = an_email) -> str:

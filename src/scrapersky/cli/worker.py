@@ -1,6 +1,5 @@
 """`scrapersky worker`."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -10,7 +9,7 @@ from scrapersky.cli.crew import end_with, give_way
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.prepare import prepare
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import run_stoppable, stop_on_signals
 from scrapersky.cli.up import a_listener, say
 from scrapersky.configuration import load_settings
 from scrapersky.db.embedded import ignore
@@ -49,7 +48,7 @@ def worker(*, beside: int | None = None) -> None:
                 f"at {address_of(settings.worker_host, port)}. Ctrl-C stops it."
             )
 
-        asyncio.run(prepare(target, settings, report))
+        run_stoppable(prepare(target, settings, report))
         with without_collector():
             app = create_worker_app(settings, target, port=port, started=started)
         Server(app, grace=settings.shutdown_grace_seconds).run(sockets=[listener])
