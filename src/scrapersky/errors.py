@@ -186,6 +186,13 @@ class NotAllowed(GatewayError):
     """Whoever sent this request may not do that."""
 
 
+class ServerStopping(GatewayError):
+    """The server stops and cannot finish this; the same request, sent again, goes on."""
+
+    status_code = 503
+    retryable = True
+
+
 class TooManyRequests(GatewayError):
     """The caller asks faster than it may; `retry_after` says when to come back."""
 

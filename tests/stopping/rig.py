@@ -21,7 +21,7 @@ MARGIN: Final = 12
 """What deploy/ waits for beyond the grace before it kills."""
 STEP: Final = 1.0
 """Milliseconds for which each row is made to take longer."""
-SLOW_DOWN = """CREATE FUNCTION slow_down() RETURNS trigger LANGUAGE plpgsql AS $$
+SLOW_DOWN = """CREATE OR REPLACE FUNCTION slow_down() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN PERFORM pg_sleep(TG_ARGV[0]::float8 / 1000);
     IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"""
 
@@ -61,6 +61,11 @@ class House:
         found: int = execute(self.database, question)[0][0]
         return found
 
+    def text(self, question: str) -> str:
+        """Return the word that a query gives."""
+        found: str = execute(self.database, question)[0][0]
+        return found
+
     def run(self, *statements: str) -> None:
         """Execute some statements."""
         for statement in statements:
@@ -81,7 +86,7 @@ class House:
         try:
             yield
         finally:
-            self.run(f"DROP TRIGGER slowly ON {table}", "DROP FUNCTION slow_down")
+            self.run(f"DROP TRIGGER slowly ON {table}")
 
     @contextmanager
     def running(self, *command: str, **more: str) -> Iterator["Running"]:
@@ -110,9 +115,10 @@ class House:
     @contextmanager
     def serving(self, *command: str, **more: str) -> Iterator["Running"]:
         """Run what serves until it is stopped, and go on when it does."""
-        with self.running(*command, PORT=str(free_port()), **more) as running:
+        port = free_port()
+        with self.running(*command, PORT=str(port), **more) as running:
             wait_until(running.is_ready, f"{command} runs")
-            yield running
+            yield replace(running, port=port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,7 @@ class Running:
     process: "subprocess.Popen[bytes]"
     output: Path
     name: str
+    port: int = 0
 
     @property
     def words(self) -> str:

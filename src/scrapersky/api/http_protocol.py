@@ -6,6 +6,7 @@ until its answer is read. Bodies are bounded where they are read (`middleware.bo
 
 import resource
 import socket
+import struct
 from asyncio import TimerHandle, Transport
 from typing import Any, ClassVar, Final
 
@@ -16,6 +17,8 @@ from scrapersky.compat.uvicorn import HttpToolsProtocol, RequestResponseCycle
 LONGEST_HEAD: Final = 65_536
 NETWORKS: Final = (socket.AF_INET, socket.AF_INET6)
 FEWEST_CONNECTIONS: Final = 100
+AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""As SO_LINGER: what is not sent yet is dropped, and the other side learns of it."""
 TOO_SLOW: Final = b"408 Request Timeout"
 TOO_LONG: Final = b"431 Request Header Fields Too Large"
 
@@ -74,6 +77,19 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_is_here()
         self._is_read()
         super().connection_lost(exc)
+
+    def cut_off(self) -> None:
+        """Break off an answer that has begun, so that nobody takes it for a whole one.
+
+        Closed in order, it would look complete to a client that reads until the end, as one
+        of HTTP/1.0 does: it is reset.
+        """
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and cycle.response_started and not cycle.response_complete:
+            connection = self.transport.get_extra_info("socket")
+            if connection is not None and connection.family in NETWORKS:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+            self.transport.abort()
 
     def _is_between(self) -> bool:
         """Say whether no request is being answered."""

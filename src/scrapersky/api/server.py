@@ -125,5 +125,8 @@ class Server(uvicorn.Server):
             cutting.cancel()
 
     def _cut_off(self) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, HttpProtocol):
+                connection.cut_off()
         for task in list(self.server_state.tasks):
             task.cancel()

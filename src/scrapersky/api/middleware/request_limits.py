@@ -46,6 +46,7 @@ from scrapersky.errors import (
     MalformedRequest,
     NotStorable,
     ScraperSkyError,
+    ServerStopping,
 )
 
 LONGEST_PATH: Final = 2_048
@@ -100,6 +101,10 @@ class RequestLimits:
             await self._let_in(scope, receive, answer)
         except ClientDisconnect:
             return
+        except asyncio.CancelledError:
+            # Only a server that stops does this, when it has waited as long as it may.
+            if not answer.is_begun:
+                await answer.refuse(ServerStopping("The server stops."))
         except Exception as error:
             if answer.is_begun:
                 raise
