@@ -46,7 +46,7 @@ from scrapersky.kit.canonical import stored_phone
 LEARNT_FROM, MEASURED_ON = 202, 303
 PLACES: Final = 10_000
 TWIN_EVERY: Final = 30
-NEARBY: Final = {"domain": 30, "phone": 20, "social": 20, "name_block": 20}
+NEARBY: Final = {"domain": 30, "phone": 20, "social": 20, "name": 20}
 MOST_NEAR: Final = 50
 BINS: Final = 10
 ROUNDS, SMALLEST_STEP, LONGEST_STEP = 200, 0.0001, 0.2
@@ -93,24 +93,22 @@ WORLDS: Final = {"country": Country, "other country": OtherCountry, "town": Town
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records, the blocks in which they are looked for, and which company each is."""
+    """Records, and which company each is."""
 
     facts: dict[UUID, Facts]
-    blocks: dict[UUID, dict[str, str | None]]
     truth: dict[UUID, str]
 
 
 def read(rows: Iterable[Row]) -> Records:
     """Read records as the matcher does; `truth` of a row says which company it is."""
-    facts, blocks, truth = {}, {}, {}
+    facts, truth = {}, {}
     for row in rows:
         written = site(SimpleNamespace(**{name: row.get(name) for name in SITE}))
         key = uuid5(NAMESPACE, str(row["key"]))
-        blocks[key] = {name: written.pop(f"{name}_block") for name in ("name", "near")}
         for name in ("place_id", "business_id", "source", "moved_to"):
             written.pop(name)
         facts[key], truth[key] = Facts(id=key, **written), str(row["truth"])
-    return Records(facts, blocks, truth)
+    return Records(facts, truth)
 
 
 def country(kind: type[Country], count: int, seed: int) -> Records:
@@ -126,12 +124,12 @@ def country(kind: type[Country], count: int, seed: int) -> Records:
 def candidates(records: Records) -> dict[UUID, set[UUID]]:
     """Find for every record the few others that share something with it."""
     found: defaultdict[tuple[str, str | None], list[UUID]] = defaultdict(list)
-    keys = {key: keys_of(records, key) for key in records.facts}
+    keys = {key: one.shared_values for key, one in records.facts.items()}
     for key, shared in keys.items():
         for name, value in shared.items():
             if value:
                 found[name, value].append(key)
-        found["near", records.blocks[key]["near"]].append(key)
+        found["near", records.facts[key].near_block].append(key)
     near: defaultdict[UUID, set[UUID]] = defaultdict(set)
     for key, shared in keys.items():
         probed = (found.get(("near", each), ()) for each in records.facts[key].probes)
@@ -143,18 +141,6 @@ def candidates(records: Records) -> dict[UUID, set[UUID]]:
             near[key].add(other)
             near[other].add(key)
     return near
-
-
-def keys_of(records: Records, key: UUID) -> dict[str, str | None]:
-    """Return what a record is looked for by, but for what lies nearby."""
-    one = records.facts[key]
-    block = records.blocks[key]["name"]
-    return {
-        "domain": one.domain,
-        "phone": one.phone,
-        "social": one.social,
-        "name_block": block,
-    }
 
 
 def counted(records: Records) -> Counts:

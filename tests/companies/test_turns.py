@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +22,6 @@ from scrapersky.companies.matching import (
 from scrapersky.companies.reading import NO_ID, STEP
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.db.transaction import committed
 from scrapersky.scheduler.alert import troubles
 from scrapersky.scheduler.app import background_work
 from scrapersky.scheduler.watch import Looker
@@ -144,9 +142,7 @@ async def test_a_hundred_records_of_each_company_kept_a_transaction_open_for_min
 
     with watched_loop() as pauses:
         size, after = 6 * MOST_IN_GROUP, NO_ID
-        while chunk := await committed(
-            engine, partial(match_chunk, BIG, size, after, never)
-        ):
+        while chunk := await match_chunk(engine, BIG, size, after, never):
             chunks.append(chunk)
             size, after = chunk.next_size, chunk.ids[-1]
 

@@ -1,10 +1,11 @@
 """Decide which records become one company, one record after the other."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from scrapersky.companies.evidence import Facts
 from scrapersky.companies.score import (
@@ -12,14 +13,18 @@ from scrapersky.companies.score import (
     PlaceLevel,
     Score,
     compare,
+    contradict,
     level_of_names,
     place_level,
 )
+from scrapersky.kit.time_ordered import time_ordered_uuid
 from scrapersky.records.status import PairVerdict
 
 OTHERS_OF_A_BRAND: Final = 2
 """So many elsewhere, or of other names, make a website that of a brand or of a host."""
 OTHERS_OF_A_SWITCHBOARD: Final = 2
+MOST_COMPARED: Final = 12
+"""Records of one company that another is compared with: they agree with each other already."""
 MOST_ASKED: Final = 3
 """Questions to a person about one record."""
 A_PERSON: Final = Score(1.0, ("a person says that they are one company",))
@@ -54,7 +59,9 @@ class Union:
 class Clusters:
     """The companies of some records, and what is decided about them."""
 
-    facts: dict[UUID, Facts]
+    facts: Mapping[UUID, Facts]
+    others: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
+    """More records of some companies: nothing is known of them but a person's word."""
     verdicts: Mapping[Pair, PairVerdict] = field(default_factory=dict)
     worked: frozenset[UUID] = frozenset()
     """Companies that people have written about."""
@@ -63,7 +70,7 @@ class Clusters:
     unions: list[Union] = field(default_factory=list)
     questions: dict[Pair, Score] = field(default_factory=dict)
     company_of: dict[UUID, UUID] = field(default_factory=dict)
-    members_of: dict[UUID, set[UUID]] = field(default_factory=dict)
+    members_of: dict[UUID, list[UUID]] = field(default_factory=dict)
     asked: Counter[UUID] = field(default_factory=Counter)
     """Questions to a person about each record."""
     comparisons: int = 0
@@ -73,17 +80,19 @@ class Clusters:
         for one in self.facts.values():
             if one.company_id is not None:
                 self._put(one.id, one.company_id)
+        for company, members in self.others.items():
+            for member_id in members:
+                if member_id not in self.facts:
+                    self._put(member_id, company)
 
     def place(self, member_id: UUID, candidates: Iterable[UUID]) -> None:
         """Find the company of one record among those of its candidates."""
         one = self.facts[member_id]
-        scores = self._scores(one, [*candidates])
+        scores = self._scores(one, candidates)
         best: dict[UUID, Score] = {}
         may_join: dict[UUID, bool] = {}
         for other, score in sorted(scores.items(), key=lambda pair: -pair[1].share):
-            company = self.company_of.get(other)
-            if company is None or company == self.company_of.get(member_id):
-                continue
+            company = self.company_of[other]
             if score.links and company not in may_join:
                 may_join[company] = self._may_join(member_id, company)
             if not score.links or not may_join[company]:
@@ -105,7 +114,7 @@ class Clusters:
         for company, score in others:
             is_both_worked = {mine, company} <= self.worked
             if is_both_worked or not self._may_unite(mine, company):
-                other = min(self.members_of[company])
+                other = min(each.id for each in self._known(company))
                 self._ask(member_id, other, score)
                 continue
             self.unions.append(Union(mine, company, score))
@@ -113,24 +122,41 @@ class Clusters:
                 self._put(moved, mine)
 
     def _start(self, member_id: UUID) -> None:
-        company = uuid4()
+        company = time_ordered_uuid()
         self.started.append(company)
         self._put(member_id, company)
         self.assigned[member_id] = Assignment(company)
 
     def _put(self, member_id: UUID, company: UUID) -> None:
         self.company_of[member_id] = company
-        self.members_of.setdefault(company, set()).add(member_id)
+        self.members_of.setdefault(company, []).append(member_id)
 
-    def _scores(self, one: Facts, candidates: list[UUID]) -> dict[UUID, Score]:
+    def _known(self, company: UUID) -> list[Facts]:
+        """Return the first records of a company of which more than their key is known."""
+        known = (
+            self.facts[each] for each in self.members_of[company] if each in self.facts
+        )
+        return [*islice(known, MOST_COMPARED)]
+
+    def _scores(self, one: Facts, candidates: Iterable[UUID]) -> dict[UUID, Score]:
+        """Compare a record with some of each company but its own."""
         others = [self.facts[each] for each in candidates if each in self.facts]
-        self.comparisons += len(others)
+        mine, compared = self.company_of.get(one.id), Counter[UUID]()
+        strangers: list[Facts] = []
+        for other in others:
+            company = self.company_of.get(other.id)
+            if company is None or company == mine:
+                continue
+            compared[company] += 1
+            if compared[company] <= MOST_COMPARED:
+                strangers.append(other)
+        self.comparisons += len(strangers)
         is_brand = is_shared_domain(one, others)
         is_switchboard = is_shared_phone(one, others)
         return {
             other.id: self._said(one, other)
             or compare(one, other, is_switchboard=is_switchboard, is_brand=is_brand)
-            for other in others
+            for other in strangers
         }
 
     def _said(self, one: Facts, other: Facts) -> Score | None:
@@ -143,21 +169,31 @@ class Clusters:
 
     def _may_join(self, member_id: UUID, company: UUID) -> bool:
         """Say whether no record of a company contradicts one, whatever another says."""
-        one = self.facts[member_id]
-        members = [self.facts[each] for each in self.members_of[company]]
-        self.comparisons += len(members)
-        said = [self._said(one, other) for other in members]
-        if any(score is not None and score.is_apart for score in said):
+        one, members = self.facts[member_id], self.members_of[company]
+        pairs = (in_order(member_id, each) for each in members if self.verdicts)
+        said = {self.verdicts.get(pair) for pair in pairs}
+        if PairVerdict.DIFFERENT in said:
             return False
-        if any(score is A_PERSON for score in said):
+        if PairVerdict.SAME in said:
             return True
-        moved = {other.moved_to for other in members} | {one.moved_to}
-        if moved & {one.id, *(other.id for other in members)}:
+        known = self._known(company)
+        moved = {other.moved_to for other in known} | {one.moved_to}
+        if moved & {one.id, *members}:
             return True
-        return not any(compare(one, other).is_apart for other in members)
+        self.comparisons += len(known)
+        return not any(contradict(one, other) for other in known)
 
     def _may_unite(self, one: UUID, other: UUID) -> bool:
-        return all(self._may_join(each, other) for each in self.members_of[one])
+        """Say whether no record of one company contradicts the other, nor does a person."""
+        said = (
+            self.verdicts.get(in_order(each, beside))
+            for each in self.members_of[one]
+            for beside in self.members_of[other]
+            if self.verdicts
+        )
+        if PairVerdict.DIFFERENT in said:
+            return False
+        return all(self._may_join(each.id, other) for each in self._known(one))
 
     def _ask(self, member_id: UUID, other: UUID, score: Score) -> None:
         pair = in_order(member_id, other)
@@ -176,19 +212,26 @@ class Clusters:
 
     def _is_answered(self, one_id: UUID, other_id: UUID) -> bool:
         """Say whether a person has spoken about one and somebody of the other's company."""
-        beside = self.members_of[self.company_of[other_id]]
+        beside = self.members_of[self.company_of[other_id]] if self.verdicts else ()
         return any(in_order(one_id, each) in self.verdicts for each in beside)
 
 
 def is_shared_domain(one: Facts, others: Iterable[Facts]) -> bool:
     """Say whether a website is that of many: a brand's, or a host nobody listed."""
-    strangers = 0
-    for other in others:
-        if one.domain and other.domain == one.domain and not other.is_domain:
-            name = level_of_names(one, other)
-            is_far = not one.is_domain and place_level(one, other) is PlaceLevel.FAR
-            strangers += is_far or name is NameLevel.DIFFERENT
-    return strangers >= OTHERS_OF_A_BRAND
+    strangers = (
+        other
+        for other in others
+        if one.domain
+        and other.domain == one.domain
+        and not other.is_domain
+        and (is_far(one, other) or level_of_names(one, other) is NameLevel.DIFFERENT)
+    )
+    return len([*islice(strangers, OTHERS_OF_A_BRAND)]) == OTHERS_OF_A_BRAND
+
+
+def is_far(one: Facts, other: Facts) -> bool:
+    """Say whether a record with a place of its own is far from another one."""
+    return not one.is_domain and place_level(one, other) is PlaceLevel.FAR
 
 
 def is_shared_phone(one: Facts, others: Iterable[Facts]) -> bool:

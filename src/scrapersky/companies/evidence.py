@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import cos, hypot, radians
 from typing import Final
 from uuid import UUID
@@ -11,6 +11,7 @@ from scrapersky.companies.lookalike import in_one_alphabet, mixes_alphabets
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.host_kind import HostKind, kind_of_host, site_name
 from scrapersky.extraction.wordlist import load_words
+from scrapersky.kit.once import once
 from scrapersky.kit.plain import plain
 from scrapersky.kit.urls import parse_url
 
@@ -45,7 +46,7 @@ WORDS: Final = re.compile(r"[^\W_]+")
 
 def without_digraphs(word: str) -> str:
     """Write Mueller as Müller is written without its dots."""
-    return DIGRAPHS.sub(r"\1", word)
+    return DIGRAPHS.sub(r"\1", word) if "e" in word else word
 
 
 COMMON: Final = frozenset(map(without_digraphs, load_words("company_common_words")))
@@ -64,7 +65,7 @@ class Name:
 
     def without(self, words: frozenset[str]) -> "Name":
         """Return it without some words, unless nothing were left."""
-        if not (self.core & words and self.core - words):
+        if self.core.isdisjoint(words) or self.core <= words:
             return self
         return Name(self.words - words, self.core - words, self.together)
 
@@ -105,60 +106,70 @@ class Facts:
     company_id: UUID | None = None
     moved_to: UUID | None = None
     """The record that the source says took its place."""
+    name_block: str | None = None
+    near_block: str | None = None
 
-    @cached_property
+    @once
     def read_name(self) -> Name:
         """Return the name in the words that matter."""
         return name_of(self.name)
 
-    @cached_property
+    @once
     def mixes_alphabets(self) -> bool:
         """Say whether the name has a word of two alphabets, as imitations have."""
         return mixes_alphabets(self.name)
 
-    @cached_property
+    @once
     def towns(self) -> frozenset[str]:
         """Return the words of the town, which a name may have beside it."""
         return frozenset((self.locality or "").split())
 
-    @cached_property
+    @once
+    def has_country(self) -> bool:
+        """Say whether the country of the phone number is known."""
+        return (self.phone or "").startswith("+")
+
+    @once
     def has_number(self) -> bool:
         """Say whether the street comes with the number of a door."""
         return any(sign.isdecimal() for sign in self.street or "")
 
-    @cached_property
-    def shared_blocks(self) -> list[str]:
+    @once
+    def shared_values(self) -> dict[str, str | None]:
         """Return what everybody of the same website, phone, profile or name has too."""
-        values = {
+        return {
             "domain": self.domain,
             "phone": self.phone,
             "social": self.social,
-            "name": name_block(self.read_name, self.postal_code),
+            "name": self.name_block,
         }
-        return [f"{kind} {value}" for kind, value in values.items() if value]
+
+    @once
+    def shared_blocks(self) -> list[str]:
+        """Return the blocks of these values."""
+        values = self.shared_values.items()
+        return [f"{kind} {value}" for kind, value in values if value]
 
     @property
     def blocks(self) -> list[str]:
         """Return the blocks in which others find this record."""
-        near = near_block(self.read_name, self.latitude, self.longitude)
-        return [*self.shared_blocks, *([near] if near else ())]
+        return [*self.shared_blocks, *([self.near_block] if self.near_block else ())]
 
     @property
     def wanted_blocks(self) -> list[str]:
         """Return the blocks in which this record finds others."""
         return [*self.shared_blocks, *self.probes]
 
-    @cached_property
+    @once
     def probes(self) -> list[str]:
         """Return the blocks in which something nearby would stand."""
-        letters = first_letters(self.read_name)
-        if self.latitude is None or self.longitude is None or not letters:
+        if not self.near_block:
             return []
-        row, column = cell_of(self.latitude, self.longitude)
+        row, column, letters = self.near_block.split(":", 2)
         return [
-            f"{row + north}:{column + east}:{letters}"
-            for north in (-1, 0, 1)
-            for east in (-1, 0, 1)
+            f"{north}:{east}:{letters}"
+            for north in range(int(row) - 1, int(row) + 2)
+            for east in range(int(column) - 1, int(column) + 2)
         ]
 
 
@@ -216,7 +227,10 @@ def street_of(given: str | None, address: str | None) -> str | None:
     written = given or (address or "").partition(",")[0]
     words = WORDS.findall(plain(written[:MAX_ADDRESS_CHARACTERS]))
     short = (STREET_WORDS.get(word, word) for word in words)
-    joined = " ".join(re.sub(r"strasse$", "str", word) for word in short)
+    joined = " ".join(
+        f"{word.removesuffix('strasse')}str" if word.endswith("strasse") else word
+        for word in short
+    )
     return joined[:LONGEST_BLOCK] or None
 
 

@@ -2,20 +2,20 @@
 
 import asyncio
 import time
-from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from itertools import starmap
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.companies.clustering import Clusters, Union, in_order
-from scrapersky.companies.evidence import Facts
+from scrapersky.companies.candidates import Surroundings, read_surroundings
+from scrapersky.companies.clustering import Clusters, Union
 from scrapersky.companies.merging import lock_companies, merge_companies
 from scrapersky.companies.reading import (
     NO_ID,
@@ -23,98 +23,27 @@ from scrapersky.companies.reading import (
     Cursor,
     Stretch,
     finish_reading,
+    keep_stretch,
     read_stretch,
     start_of,
 )
 from scrapersky.companies.setback import DueTenant, due_tenants, recover, set_back
-from scrapersky.companies.summary import sum_up
+from scrapersky.companies.summary import (
+    MOST_RECORDS,
+    Begun,
+    start_companies,
+    sum_up,
+)
 from scrapersky.db.transaction import committed
 from scrapersky.kit.json_text import json_text
-from scrapersky.records.status import PairVerdict
 
 MAX_CHUNK: Final = 1_000
 """Records matched in one transaction."""
 FIRST_CHUNK: Final = 100
 MAX_COMPARISONS: Final = 20_000
 """Pairs compared in one transaction, but for its last record: about half a second."""
-MAX_ALIKE: Final = 20
-"""Records of one chunk with the same value that each of them is compared with."""
 SUMMED_AT_ONCE: Final = 1_000
 
-UNMATCHED: Final = text(
-    """SELECT id FROM company_members WHERE tenant_id = :tenant AND NOT is_matched
-      AND id > :after ORDER BY id LIMIT :most"""
-)
-COLUMNS: Final = """m.id, m.name, m.domain, m.phone, m.social, m.street, m.locality, m.postal_code,
-  m.latitude, m.longitude, m.company_id, m.domain_id IS NOT NULL AS is_domain,
-  (SELECT n.id FROM places_staging q JOIN company_members n ON n.place_id = q.id
-    WHERE m.moved_to IS NOT NULL AND q.tenant_id = m.tenant_id
-      AND q.source = m.source AND q.source_place_id = m.moved_to) AS moved_to"""
-BY_IDS: Final = text(
-    f"SELECT {COLUMNS} FROM company_members m WHERE m.id = ANY(:ids)"  # noqa: S608
-)
-BY_COMPANIES: Final = text(
-    f"""SELECT {COLUMNS} FROM unnest(CAST(:ids AS uuid[])) AS c(id)
-    CROSS JOIN LATERAL (SELECT * FROM company_members f WHERE f.company_id = c.id
-      LIMIT 50) m"""  # noqa: S608
-)
-MOST_LIKE: Final = {
-    "domain = one.domain": 30,
-    "phone = one.phone": 20,
-    "social = one.social": 20,
-    "name_block = one.name_block": 20,
-    "near_block = ANY(one.probes)": 50,
-}
-"""The ways to a candidate, and how many each one finds."""
-MAX_ROWS_SEEN: Final = 200
-"""Rows that are looked at for them: those of the same value that wait may be many."""
-
-
-def matched_where(condition: str, most: int) -> str:
-    """Write the part of a query that finds matched members by one of their values."""
-    return f"""(SELECT f.id FROM (SELECT o.id, o.is_matched FROM company_members o
-      WHERE o.tenant_id = :tenant AND o.{condition} LIMIT {MAX_ROWS_SEEN}) f
-    WHERE f.is_matched LIMIT {most})"""  # noqa: S608 - our own columns
-
-
-LIKE_ONE: Final = " UNION ALL ".join(starmap(matched_where, MOST_LIKE.items()))
-# Every way to a candidate is bounded, so that a directory's phone number or a brand of
-# thousands costs no more than a neighbour.
-CANDIDATES: Final = text(
-    f"""
-WITH one AS MATERIALIZED (
-  SELECT m.id, m.source, m.domain, m.phone, m.social, m.name_block, r.probes,
-    r.moved_to, p.source_place_id
-  FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(id uuid, probes text[], moved_to uuid)
-  JOIN company_members m ON m.id = r.id
-  LEFT JOIN places_staging p ON p.id = m.place_id
-)
-SELECT one.id AS one, array_agg(DISTINCT found.id) AS others FROM one CROSS JOIN LATERAL (
-  {LIKE_ONE}
-  UNION ALL
-  (SELECT one.moved_to WHERE one.moved_to IS NOT NULL)
-  UNION ALL
-  (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
-    AND o.moved_to = one.source_place_id AND o.source = one.source LIMIT 20)
-  UNION ALL
-  (SELECT CASE WHEN v.left_id = one.id THEN v.right_id ELSE v.left_id END
-    FROM company_pairs v
-    WHERE v.verdict = 'same' AND one.id IN (v.left_id, v.right_id) LIMIT 20)
-) found WHERE found.id <> one.id GROUP BY one.id
-"""  # noqa: S608 - our own columns
-)
-VERDICTS: Final = text(
-    """SELECT left_id, right_id, verdict::text AS verdict FROM company_pairs
-    WHERE verdict IS NOT NULL AND left_id = ANY(:ids) AND right_id = ANY(:ids)"""
-)
-WORKED: Final = text(
-    """SELECT id FROM companies WHERE id = ANY(:ids)
-      AND (worked_at IS NOT NULL OR lead_status <> 'New')"""
-)
-START: Final = text(
-    """INSERT INTO companies (id, tenant_id)
-    SELECT unnest(CAST(:ids AS uuid[])), CAST(:tenant AS uuid)"""
-)
 ASSIGN: Final = text(
     """UPDATE company_members m SET company_id = r.company_id, score = r.score,
       reasons = r.reasons, is_matched = true
@@ -162,6 +91,8 @@ class MatchingRun:
     ends_at: float = float("inf")
     """By `time.monotonic`."""
     is_stopping: Callable[[], bool] = never
+    give_way: Callable[[float], Awaitable[None]] | None = None
+    """Called after every step with the seconds that it took."""
     records: int = 0
     failures: dict[UUID, str] = field(default_factory=dict)
     """The tenants whose records could not be matched, and why."""
@@ -196,22 +127,27 @@ async def match_companies(
     *,
     within: timedelta | None = None,
     is_stopping: Callable[[], bool] = never,
+    give_way: Callable[[float], Awaitable[None]] | None = None,
 ) -> MatchingRun:
     """Read, match and sum up what changed, of every tenant in turn.
 
     `limit` bounds the records that are matched, `within` the time. A turn is one short
-    transaction, which is whole: whoever is interrupted goes on from there. A tenant at
-    which it fails rests, and the others go on.
+    transaction, which is whole: whoever is interrupted goes on from there. After each,
+    `give_way` is told how long it took, and may wait for others. A tenant at which it
+    fails rests, and the others go on.
     """
     ends_at = time.monotonic() + within.total_seconds() if within else float("inf")
-    run = MatchingRun(engine, limit, ends_at, is_stopping)
+    run = MatchingRun(engine, limit, ends_at, is_stopping, give_way)
     turns = deque(
         (tenant, tenant_steps(run, tenant.id)) for tenant in await due_tenants(engine)
     )
     while turns and not run.is_over():
         tenant, steps = turns.popleft()
+        began = time.monotonic()
         if await take_step(run, tenant, steps):
             turns.append((tenant, steps))
+        if run.give_way is not None:
+            await run.give_way(time.monotonic() - began)
     for _, steps in turns:
         await steps.aclose()
     return run
@@ -249,17 +185,14 @@ async def tenant_steps(run: MatchingRun, tenant_id: UUID) -> AsyncGenerator[int]
     """
     for kind in QUERIES:
         cursor = await start_of(run.engine, tenant_id, kind)
-        while found := await committed(
-            run.engine, partial(read_step, tenant_id, kind, cursor)
-        ):
+        while last := await read_step(run.engine, tenant_id, kind, cursor):
             yield 0
-            cursor = found.last
+            cursor = last
         ended = partial(finish_reading, tenant_id, kind, cursor.began)
         await committed(run.engine, ended)
     size, after = FIRST_CHUNK, NO_ID
     while most := run.chunk_of(size):
-        step = partial(match_chunk, tenant_id, most, after, run.is_over)
-        chunk = await committed(run.engine, step)
+        chunk = await match_chunk(run.engine, tenant_id, most, after, run.is_over)
         if chunk is None:
             break
         # From the last one on: those before it are matched, and long to step over.
@@ -270,14 +203,29 @@ async def tenant_steps(run: MatchingRun, tenant_id: UUID) -> AsyncGenerator[int]
 
 
 async def read_step(
-    tenant_id: UUID, kind: str, after: Cursor, connection: AsyncConnection
-) -> Stretch | None:
-    """Read some records, and sum up the companies they are of already."""
+    engine: AsyncEngine, tenant_id: UUID, kind: str, after: Cursor
+) -> Cursor | None:
+    """Read some records, and sum up the companies they are of; None: there are none."""
+    refused: Stretch | None = None
+    while stretch := await read_stretch(engine, tenant_id, kind, after):
+        try:
+            await committed(engine, partial(keep_step, tenant_id, stretch))
+        except IntegrityError:
+            # What was deleted since is not among them when they are read again.
+            if stretch == refused:
+                raise
+            refused = stretch
+        else:
+            return stretch.last
+    return None
+
+
+async def keep_step(
+    tenant_id: UUID, stretch: Stretch, connection: AsyncConnection
+) -> None:
+    """Keep some records, and sum up the companies they are of already."""
     await lock_companies(connection, tenant_id)
-    found = await read_stretch(connection, tenant_id, kind, after)
-    if found is not None:
-        await sum_up(connection, found.companies)
-    return found
+    await sum_up(connection, await keep_stretch(connection, tenant_id, stretch))
 
 
 async def complete(tenant_id: UUID, connection: AsyncConnection) -> None:
@@ -290,30 +238,25 @@ async def complete(tenant_id: UUID, connection: AsyncConnection) -> None:
 
 
 async def match_chunk(
+    engine: AsyncEngine,
     tenant_id: UUID,
     most: int,
     after: UUID,
     is_over: Callable[[], bool],
-    connection: AsyncConnection,
 ) -> Chunk | None:
     """Find the companies of some records; None: all are matched."""
-    await lock_companies(connection, tenant_id)
-    values = {"tenant": tenant_id, "most": most, "after": after}
-    ids = [*(await connection.scalars(UNMATCHED, values)).all()]
-    if not ids:
-        return None
-    facts = await read_facts(connection, ids)
-    near = await candidates(connection, tenant_id, [facts[each] for each in ids])
-    await add_surroundings(connection, facts, near)
-    clusters = Clusters(
-        facts,
-        verdicts=await verdicts_among(connection, facts),
-        worked=await worked_among(connection, facts),
-    )
-    # In a thread, so that the loop goes on with everything else.
-    placed = await asyncio.to_thread(place_some, clusters, ids, near, is_over)
-    await store(connection, tenant_id, placed, clusters)
-    return Chunk(placed, clusters.comparisons)
+    while sight := await read_surroundings(engine, tenant_id, after, most):
+        clusters = sight.clusters()
+        # In a thread and in no transaction: the loop goes on, and nobody waits for us.
+        placed = await asyncio.to_thread(
+            place_some, clusters, sight.ids, sight.near, is_over
+        )
+        step = partial(store, tenant_id, sight, placed, clusters)
+        if await committed(engine, step):
+            return Chunk(placed, clusters.comparisons)
+        # Somebody was faster: less is sooner done.
+        most = max(1, most // 2)
+    return None
 
 
 def place_some(
@@ -333,89 +276,22 @@ def place_some(
     return ids
 
 
-async def read_facts(
-    connection: AsyncConnection, ids: Collection[UUID]
-) -> dict[UUID, Facts]:
-    """Read some members."""
-    rows = await connection.execute(BY_IDS, {"ids": [*ids]})
-    return {row["id"]: Facts(**row) for row in rows.mappings()}
-
-
-async def candidates(
-    connection: AsyncConnection, tenant_id: UUID, members: list[Facts]
-) -> defaultdict[UUID, set[UUID]]:
-    """Find for every member the few others that share something with it."""
-    near = await asyncio.to_thread(alike_among, members)
-    asked = [
-        {"id": one.id, "probes": one.probes, "moved_to": one.moved_to}
-        for one in members
-    ]
-    values = {"tenant": tenant_id, "rows": json_text(asked)}
-    for row in await connection.execute(CANDIDATES, values):
-        near[row.one].update(row.others)
-        # Whoever comes second finds the first, whatever the order.
-        for other in near.keys() & row.others:
-            near[other].add(row.one)
-    return near
-
-
-def alike_among(members: list[Facts]) -> defaultdict[UUID, set[UUID]]:
-    """Find for every member those of the same chunk that share something with it.
-
-    Of many the first ones: they are placed before the others, which then find them.
-    """
-    blocks: defaultdict[str, list[UUID]] = defaultdict(list)
-    for one in members:
-        for block in one.blocks:
-            blocks[block].append(one.id)
-    near: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    for one in members:
-        alike = (blocks.get(block, ())[:MAX_ALIKE] for block in one.wanted_blocks)
-        near[one.id].update(*alike)
-        near[one.id].discard(one.id)
-    return near
-
-
-async def add_surroundings(
-    connection: AsyncConnection,
-    facts: dict[UUID, Facts],
-    near: defaultdict[UUID, set[UUID]],
-) -> None:
-    """Read the candidates, and everyone of the companies that may change."""
-    wanted = {other for others in near.values() for other in others} - {*facts}
-    facts |= await read_facts(connection, wanted)
-    companies = {one.company_id for one in facts.values()} - {None}
-    if companies:
-        rows = await connection.execute(BY_COMPANIES, {"ids": [*companies]})
-        facts |= {row["id"]: Facts(**row) for row in rows.mappings()}
-
-
-async def verdicts_among(
-    connection: AsyncConnection, ids: Iterable[UUID]
-) -> dict[tuple[UUID, UUID], PairVerdict]:
-    """Return what people said about pairs of these."""
-    rows = await connection.execute(VERDICTS, {"ids": [*ids]})
-    return {
-        in_order(row.left_id, row.right_id): PairVerdict(row.verdict) for row in rows
-    }
-
-
-async def worked_among(
-    connection: AsyncConnection, facts: dict[UUID, Facts]
-) -> frozenset[UUID]:
-    """Return which companies of these people have written about."""
-    companies = {one.company_id for one in facts.values()} - {None}
-    rows = await connection.scalars(WORKED, {"ids": [*companies]})
-    return frozenset(rows.all())
-
-
 async def store(
-    connection: AsyncConnection, tenant_id: UUID, ids: list[UUID], clusters: Clusters
-) -> None:
-    """Store what was decided, and write the rows of the companies anew."""
-    if clusters.started:
-        values = {"ids": clusters.started, "tenant": tenant_id}
-        await connection.execute(START, values)
+    tenant_id: UUID,
+    sight: Surroundings,
+    ids: list[UUID],
+    clusters: Clusters,
+    connection: AsyncConnection,
+) -> bool:
+    """Store what was decided, and write the rows of the companies anew.
+
+    False: what it rests on has changed since, and nothing was stored.
+    """
+    await lock_companies(connection, tenant_id)
+    if not await sight.is_current(connection):
+        return False
+    started = {*clusters.started}
+    await start_companies(connection, begun_by(clusters))
     assigned = [
         {
             "id": each,
@@ -425,13 +301,27 @@ async def store(
         }
         for each, one in clusters.assigned.items()
     ]
-    await connection.execute(ASSIGN, {"rows": json_text(assigned)})
+    if assigned:
+        await connection.execute(ASSIGN, {"rows": json_text(assigned)})
     await connection.execute(SETTLED, {"ids": ids})
     await unite(connection, tenant_id, clusters.unions)
     await ask(connection, tenant_id, clusters)
-    touched = {clusters.company_of[each] for each in ids}
+    touched = {clusters.company_of[each] for each in ids} - started
     touched |= {each for union in clusters.unions for each in (union.one, union.other)}
     await sum_up(connection, touched)
+    return True
+
+
+def begun_by(clusters: Clusters) -> list[Begun]:
+    """List the records that new companies begin with, with how sure each is."""
+    counted = Counter[UUID]()
+    begun = []
+    started = {*clusters.started}
+    for member_id, one in clusters.assigned.items():
+        if one.company_id in started and counted[one.company_id] < MOST_RECORDS:
+            counted[one.company_id] += 1
+            begun.append(Begun(one.company_id, member_id, one.score))
+    return begun
 
 
 async def unite(

@@ -142,14 +142,16 @@ BY_SITES: Final = text(
       WHERE business_id = ANY(:businesses) AND company_id IS NOT NULL"""
 )
 Row = Any
+Read = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Some records that changed, and which companies they are of already."""
+    """Some records that changed, in the form in which they are kept."""
 
+    kind: str
     last: "Cursor"
-    companies: frozenset[UUID] = frozenset()
+    read: Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +164,28 @@ class Cursor:
 
 
 async def read_stretch(
-    connection: AsyncConnection, tenant_id: UUID, kind: str, after: Cursor
+    engine: AsyncEngine, tenant_id: UUID, kind: str, after: Cursor
 ) -> Stretch | None:
-    """Read the next records that changed, and keep how far that is; None: there are none."""
+    """Read the next records that changed; None: there are none.
+
+    Nothing is kept yet, and no transaction is open while they are read for what counts.
+    """
     values = {"tenant": tenant_id, "at": after.at, "id": after.id, "most": STEP}
-    rows = (await connection.execute(QUERIES[kind], values)).all()
+    async with engine.connect() as connection:
+        rows = (await connection.execute(QUERIES[kind], values)).all()
     if not rows:
         return None
-    companies = await KEPT[kind](connection, tenant_id, rows)
     last = Cursor(after.began, rows[-1].updated_at, rows[-1].row_id)
-    kept = {"tenant": tenant_id, "kind": kind, **asdict(last)}
+    return Stretch(kind, last, await asyncio.to_thread(read_rows, kind, rows))
+
+
+async def keep_stretch(
+    connection: AsyncConnection, tenant_id: UUID, stretch: Stretch
+) -> frozenset[UUID]:
+    """Keep what records say, and how far that is; return whose they are already."""
+    kept = {"tenant": tenant_id, "kind": stretch.kind, **asdict(stretch.last)}
     await connection.execute(KEEP_CURSOR, kept)
-    return Stretch(last, companies)
+    return await KEPT[stretch.kind](connection, tenant_id, stretch.read)
 
 
 async def start_of(engine: AsyncEngine, tenant_id: UUID, kind: str) -> Cursor:
@@ -196,12 +208,12 @@ async def finish_reading(
 
 
 async def keep_sites(
-    connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
+    connection: AsyncConnection, tenant_id: UUID, read: Read
 ) -> frozenset[UUID]:
     """Keep places, and the businesses made of them, as members; return whose they are."""
-    guard = await hold_back(connection, tenant_id, [row.phone for row in rows])
-    read = await asyncio.to_thread(lambda: [site(row) for row in rows])
-    sites = [one | {"phone": guard.clean(one["phone"])} for one in read]
+    # Asked here and not where they were read: whoever is erased meanwhile stays erased.
+    guard = await hold_back(connection, tenant_id, [one["phone"] for one in read])
+    sites = [{**one, "phone": guard.clean(one["phone"])} for one in read]
     of_places = [one for one in sites if one["place_id"]]
     alone = [one for one in sites if not one["place_id"]]
     await keep(connection, tenant_id, KEEP_PLACES, of_places)
@@ -214,21 +226,20 @@ async def keep_sites(
 
 
 async def keep_domains(
-    connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
+    connection: AsyncConnection, tenant_id: UUID, read: Read
 ) -> frozenset[UUID]:
     """Keep domains that no business names as members; return whom the others are of."""
-    chosen = [row for row in rows if row.is_alone]
-    alone = await asyncio.to_thread(lambda: [website(row) for row in chosen])
+    alone = [one for one in read if one["is_alone"]]
     await keep(connection, tenant_id, KEEP_DOMAINS, alone)
-    values = {"tenant": tenant_id, "names": [row.domain for row in rows]}
+    values = {"tenant": tenant_id, "names": [one["domain"] for one in read]}
     return frozenset((await connection.scalars(BY_NAMES, values)).all())
 
 
 async def of_their_domains(
-    connection: AsyncConnection, tenant_id: UUID, rows: Sequence[Row]
+    connection: AsyncConnection, tenant_id: UUID, read: Read
 ) -> frozenset[UUID]:
     """Return the companies whose website contacts or people were found on."""
-    values = {"tenant": tenant_id, "domains": [*{row.domain_id for row in rows}]}
+    values = {"tenant": tenant_id, "domains": [*{one["domain_id"] for one in read}]}
     return frozenset((await connection.scalars(BY_DOMAINS, values)).all())
 
 
@@ -285,8 +296,11 @@ def site(row: Row) -> dict[str, Any]:
 
 def website(row: Row) -> dict[str, Any]:
     """Write what a domain that no business names is matched by: what it claims."""
+    if not row.is_alone:
+        return {"is_alone": False, "domain": row.domain}
     code = postal_code_of(row.postal_code, row.address)
     return {
+        "is_alone": True,
         "domain_id": row.domain_id,
         "source": row.source,
         "name": cut(row.name, MAX_NAME_CHARACTERS),
@@ -298,3 +312,22 @@ def website(row: Row) -> dict[str, Any]:
         "postal_code": code,
         "name_block": name_block(name_of(row.name), code),
     }
+
+
+def whose(row: Row) -> dict[str, Any]:
+    """Write on which website a contact or a person was found."""
+    return {"domain_id": row.domain_id}
+
+
+FORMS: Final = {
+    "places": site,
+    "businesses": site,
+    "domains": website,
+    "contacts": whose,
+    "people": whose,
+}
+
+
+def read_rows(kind: str, rows: Sequence[Row]) -> Read:
+    """Write rows of a kind in the form in which they are kept."""
+    return [FORMS[kind](row) for row in rows]

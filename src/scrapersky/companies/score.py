@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from math import exp
 from typing import Final, NamedTuple
 
@@ -165,6 +166,9 @@ class Score:
         return self.share >= REVIEW and not self.links
 
 
+MOVED: Final = Score(CERTAIN, ("its source says that it moved",))
+
+
 def compare(
     one: Facts,
     other: Facts,
@@ -178,15 +182,39 @@ def compare(
     website.
     """
     if one.moved_to == other.id or other.moved_to == one.id:
-        return Score(CERTAIN, ("its source says that it moved",))
+        return MOVED
     found = findings(one, other, is_switchboard=is_switchboard, is_brand=is_brand)
     if one.is_domain or other.is_domain:
         return of_website(one, other, found)
-    is_other_door = street_level(one, other) is ValueLevel.DIFFERENT
-    is_elsewhere = found.place is PlaceLevel.FAR or (
-        found.place is PlaceLevel.AROUND and is_other_door
+    is_apart = (
+        found.name is NameLevel.DIFFERENT
+        or found.is_mixed
+        or is_elsewhere(one, other, found.place)
     )
-    is_apart = is_elsewhere or found.name is NameLevel.DIFFERENT or found.is_mixed
+    return weighed(found, is_apart=is_apart)
+
+
+def contradict(one: Facts, other: Facts) -> bool:
+    """Say whether two records are never linked without a person: `compare`'s `is_apart`."""
+    if one.is_domain or other.is_domain:
+        return compare(one, other).is_apart
+    return (
+        is_elsewhere(one, other, place_level(one, other))
+        or level_of_names(one, other) is NameLevel.DIFFERENT
+        or one.mixes_alphabets != other.mixes_alphabets
+    )
+
+
+def is_elsewhere(one: Facts, other: Facts, place: PlaceLevel) -> bool:
+    """Say whether two records are of different locations."""
+    if place is PlaceLevel.AROUND:
+        return street_level(one, other) is ValueLevel.DIFFERENT
+    return place is PlaceLevel.FAR
+
+
+@cache
+def weighed(found: Findings, *, is_apart: bool) -> Score:
+    """Weigh what was found; kept, since there are no more than 5,760 ways to differ."""
     share = share_of(found.odds)
     # Of most pairs nobody asks why they are two.
     return Score(share, found.reasons if share >= REVIEW else (), is_apart)
@@ -244,16 +272,17 @@ def value_level(
 def phone_level(one: Facts, other: Facts, *, is_shared: bool = False) -> ValueLevel:
     """Compare two phone numbers; one whose country is not known contradicts none."""
     level = value_level(one.phone, other.phone, is_shared=is_shared)
-    are_known = all((each.phone or "").startswith("+") for each in (one, other))
-    return ValueLevel.UNKNOWN if not are_known and one.phone != other.phone else level
+    if level is ValueLevel.DIFFERENT and not (one.has_country and other.has_country):
+        return ValueLevel.UNKNOWN
+    return level
 
 
 def place_level(one: Facts, other: Facts) -> PlaceLevel:
     """Compare two locations: by metres where both are known, else by address."""
     metres, streets = metres_between(one, other), street_level(one, other)
-    codes = value_level(one.postal_code, other.postal_code)
     if metres is not None:
         return by_metres(metres, streets)
+    codes = value_level(one.postal_code, other.postal_code)
     if streets is ValueLevel.SAME:
         is_one_door = codes is ValueLevel.UNKNOWN and is_one_town(one, other)
         return PlaceLevel.SAME if is_one_door else BY_CODE_ON_ONE_STREET[codes]
@@ -301,8 +330,11 @@ BY_CODE_ON_ONE_STREET: Final = {
 
 def level_of_names(one: Facts, other: Facts) -> NameLevel:
     """Compare the names of two records; their town may stand in one of them."""
-    towns = one.towns | other.towns
-    return name_level(one.read_name.without(towns), other.read_name.without(towns))
+    name, other_name = one.read_name, other.read_name
+    if name is other_name:
+        return NameLevel.SAME if name.words else NameLevel.UNKNOWN
+    towns = one.towns if one.towns == other.towns else one.towns | other.towns
+    return name_level(name.without(towns), other_name.without(towns))
 
 
 def level_of_looks(one: Facts, other: Facts) -> NameLevel:

@@ -1,7 +1,7 @@
 """Sum up what all records of a company say: the row of the lead list."""
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -25,12 +25,25 @@ OLD = ", ".join(f"c.{name}" for name in SHOWN)
 NEW = ", ".join(f"s.{name}" for name in SHOWN)
 SET = ", ".join(f"{name} = s.{name}" for name in SHOWN)
 
-# The best source of a value is the business, then the place, then the website; among
-# equals what was reported last.
-SUM_UP: Final = text(
-    f"""
+# A company that begins is written once, whole: its row is in fifteen indexes.
+OF_NEW: Final = """(SELECT r.company_id, r.score, n.tenant_id, n.id, n.phone, n.domain, n.name,
+    n.created_at, n.place_id, n.business_id
+  FROM unnest(CAST(:ids AS uuid[]), CAST(:members AS uuid[]), CAST(:scores AS float8[]))
+    AS r(company_id, id, score) JOIN company_members n USING (id)) m"""
+OF_STORED: Final = f"""unnest(CAST(:ids AS uuid[])) AS w(id)
+  CROSS JOIN LATERAL (SELECT * FROM company_members f WHERE f.company_id = w.id
+    ORDER BY f.id LIMIT {MOST_RECORDS}) m"""  # noqa: S608 - a constant
+
+
+def summed_up(records: str) -> str:
+    """Write the query that sums up companies from some of their records.
+
+    The best source of a value is the business, then the place, then the website; among
+    equals what was reported last.
+    """
+    return f"""
 WITH seen AS MATERIALIZED (
-  SELECT m.company_id, m.score, m.phone, m.domain, m.name AS member_name,
+  SELECT m.company_id, m.tenant_id, m.score, m.phone, m.domain, m.name AS member_name,
     b.name AS b_name, p.name AS p_name, b.street, b.city, b.region, b.postal_code,
     b.country, p.address, coalesce(b.latitude, p.latitude) AS latitude,
     coalesce(b.longitude, p.longitude) AS longitude,
@@ -45,13 +58,11 @@ WITH seen AS MATERIALIZED (
       (p.id IS NULL), p.seen_at DESC NULLS LAST, m.id) AS place,
     row_number() OVER (PARTITION BY m.company_id ORDER BY p.seen_at DESC NULLS LAST,
       m.id) AS latest
-  FROM unnest(CAST(:ids AS uuid[])) AS w(id)
-  CROSS JOIN LATERAL (SELECT * FROM company_members f WHERE f.company_id = w.id
-    ORDER BY f.id LIMIT {MOST_RECORDS}) m
+  FROM {records}
   LEFT JOIN places_staging p ON p.id = m.place_id
   LEFT JOIN local_businesses b ON b.id = m.business_id
 ), joined AS MATERIALIZED (
-  SELECT company_id AS id,
+  SELECT company_id AS id, tenant_id,
     (array_agg(coalesce(b_name, p_name, member_name) ORDER BY place)
       FILTER (WHERE coalesce(b_name, p_name, member_name) IS NOT NULL))[1] AS name,
     (array_agg(to_jsonb(categories) ORDER BY place)
@@ -73,9 +84,9 @@ WITH seen AS MATERIALIZED (
       FILTER (WHERE rating IS NOT NULL))[1] AS rating,
     max(reviews_count) AS reviews_count, count(*) AS records_count,
     min(score) AS score, min(first_seen_at) AS first_seen_at, max(seen_at) AS seen_at
-  FROM seen GROUP BY company_id
+  FROM seen GROUP BY company_id, tenant_id
 ), summed AS (
-  SELECT j.id, j.name,
+  SELECT j.id, j.tenant_id, j.name,
     coalesce(ARRAY(SELECT jsonb_array_elements_text(j.categories)), '{{}}')
       AS categories,
     j.address->>0 AS street, j.address->>1 AS city, j.address->>2 AS region,
@@ -89,8 +100,7 @@ WITH seen AS MATERIALIZED (
     coalesce(j.score, 1) * coalesce(best.confidence, {UNCERTAIN}) AS confidence,
     j.first_seen_at, greatest(j.seen_at, best.seen_at) AS seen_at
   FROM joined j
-  JOIN companies c ON c.id = j.id
-  LEFT JOIN domains d ON d.tenant_id = c.tenant_id AND d.domain = j.domain
+  LEFT JOIN domains d ON d.tenant_id = j.tenant_id AND d.domain = j.domain
   LEFT JOIN LATERAL (
     SELECT o.id, o.name, o.email, o.standing_reason FROM people o
     WHERE o.domain_id = d.id ORDER BY o.standing DESC, o.id LIMIT 1) who ON true
@@ -134,15 +144,40 @@ WITH seen AS MATERIALIZED (
         AND x.validation->>'verdict' IS DISTINCT FROM 'undeliverable') r
     WHERE r.place = 1) best ON true
 )
-UPDATE companies c SET {SET} FROM summed s
-WHERE c.id = s.id AND ({OLD}) IS DISTINCT FROM ({NEW})
 """  # noqa: S608 - our own columns
+
+
+START: Final = text(
+    f"""{summed_up(OF_NEW)}
+INSERT INTO companies (id, tenant_id, {", ".join(SHOWN)})
+SELECT s.id, s.tenant_id, {NEW} FROM summed s"""  # noqa: S608 - our own columns
+)
+SUM_UP: Final = text(
+    f"""{summed_up(OF_STORED)}
+UPDATE companies c SET {SET} FROM summed s
+WHERE c.id = s.id AND ({OLD}) IS DISTINCT FROM ({NEW})"""  # noqa: S608 - our own columns
 )
 DROP_EMPTY: Final = text(
     """DELETE FROM companies c WHERE c.id = ANY(:ids)
       AND NOT EXISTS (SELECT FROM company_members m WHERE m.company_id = c.id)
       AND c.lead_status = 'New' AND c.worked_at IS NULL"""
 )
+
+
+class Begun(NamedTuple):
+    """A record that a new company begins with, and how surely it is of it."""
+
+    company_id: UUID
+    member_id: UUID
+    score: float | None
+
+
+async def start_companies(connection: AsyncConnection, begun: Sequence[Begun]) -> None:
+    """Write the rows of new companies; their records are told afterwards whose they are."""
+    if begun:
+        ids, members, scores = (list(each) for each in zip(*begun, strict=True))
+        values = {"ids": ids, "members": members, "scores": scores}
+        await connection.execute(START, values)
 
 
 async def sum_up(connection: AsyncConnection, ids: Collection[UUID]) -> None:

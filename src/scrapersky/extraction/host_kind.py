@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from scrapersky.errors import InvalidUrl
 from scrapersky.extraction.wordlist import load_words
 from scrapersky.kit.urls import Url, parse_url, registrable_domain
+
+REMEMBERED: Final = 2_000
+"""Hosts whose kind is asked again soon: one record names its website more than once."""
 
 
 class HostKind(StrEnum):
@@ -39,6 +42,7 @@ def kind_of_url(url: str | Url) -> HostMatch:
     return kind_of_host((parse_url(url) if isinstance(url, str) else url).host)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def kind_of_host(host: str) -> HostMatch:
     """Return what a host, or a domain above it, is known as."""
     known = _known_hosts()

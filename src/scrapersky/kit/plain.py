@@ -13,6 +13,8 @@ _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"}
 
 def plain(text: str) -> str:
     """Write letters without accents, small; ß as ss."""
+    if text.isascii():
+        return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
