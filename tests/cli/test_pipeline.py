@@ -363,9 +363,10 @@ ALIKE = """INSERT INTO places_staging
     (tenant_id, source, source_place_id, name, phone, latitude, longitude)
   SELECT id, 'test', n::text, 'Salon ' || md5((n / 100)::text),
     '+4989' || (10000000 + n / 100), 48 + (n / 100) * 0.01, 11
-  FROM tenants, generate_series(0, 1999) AS n"""
+  FROM tenants, generate_series(0, 19999) AS n"""
 
 
+@pytest.mark.slow
 def test_a_worker_that_matched_companies_did_not_hear_sigterm(
     settings: dict[str, str], database: TestDatabase
 ) -> None:
@@ -381,7 +382,7 @@ def test_a_worker_that_matched_companies_did_not_hear_sigterm(
 
     assert first.returncode == 0
     assert left > 0
-    assert execute(database, "SELECT count(*) FROM companies") == [(20,)]
+    assert execute(database, "SELECT count(*) FROM companies") == [(200,)]
 
 
 def test_the_commands_of_the_guide_were_read_but_never_run(

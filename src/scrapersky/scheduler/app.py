@@ -60,6 +60,7 @@ from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.scheduler.self_check import SelfCheck
 from scrapersky.scheduler.tally import Counts, Tally
 from scrapersky.scheduler.watch import Looker, Watch, courier_of
+from scrapersky.scheduler.way import GiveWay
 from scrapersky.settings import Settings
 from scrapersky.stages import STAGES, configured_pipeline, registry_of
 
@@ -198,7 +199,8 @@ async def background_work(
             # One connection of its own: it takes none from the stages, nor waits for theirs.
             matcher = connect(target, name="scrapersky-matcher", pool_size=1)
             stack.push_async_callback(matcher.dispose)
-            others = housekeeping(settings, engine, matcher, stopping.is_set)
+            way = GiveWay(lambda: worker.in_hand if worker else 0, stopping)
+            others = housekeeping(settings, engine, matcher, way)
         if is_elsewhere:
             others = [replace(job, is_elsewhere=True) for job in others]
         schedule = Schedule([*jobs.values(), *others], runs)
@@ -438,10 +440,11 @@ def housekeeping(
     settings: Settings,
     engine: AsyncEngine,
     matcher: AsyncEngine,
-    is_stopping: IsStopping,
+    way: GiveWay,
 ) -> list[Job]:
     """List the jobs that belong to no stage; `matcher` is the engine of the last one."""
     orphans = Seldom(ORPHAN_SHARE)
+    is_stopping: IsStopping = way.stopping.is_set
     # It ends before it is due again, so that tenants with new records wait a minute at most.
     within = MATCHING_SHARE * settings.matching.interval
 
@@ -472,7 +475,11 @@ def housekeeping(
 
     async def match(limit: int | None) -> Counts:
         run = await match_companies(
-            matcher, limit, within=within, is_stopping=is_stopping
+            matcher,
+            limit,
+            within=within,
+            is_stopping=is_stopping,
+            give_way=way,
         )
         errors = [f"tenant {key}: {why}" for key, why in run.failures.items()]
         return Counts(
