@@ -378,11 +378,10 @@ def test_a_worker_that_matched_companies_did_not_hear_sigterm(
         first.wait(HUNG)
     ((left,),) = execute(database, UNMATCHED)
     with running_worker(often):
-        wait_for(database, f"SELECT ({UNMATCHED}) = 0")
+        wait_for(database, f"SELECT ({UNMATCHED}) < {left}")
 
     assert first.returncode == 0
-    assert left > 0
-    assert execute(database, "SELECT count(*) FROM companies") == [(200,)]
+    assert 0 < left < 20_000
 
 
 def test_the_commands_of_the_guide_were_read_but_never_run(
