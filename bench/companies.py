@@ -1,14 +1,18 @@
 """Which records are one company: how right and how fast, beside a plain baseline.
 
-    python -m bench.companies            a million places, 400,000 of them known before
-    python -m bench.companies --quick    10,000 places, under a minute
+    python -m bench.companies            a million places, then 400,000 beside a pipeline
+    python -m bench.companies --quick    10,000 places, and 4,000 beside one, under a minute
+    python -m bench.companies --alone --places 100000
 
 A made-up country with known truth: companies listed by up to four sources, with slips of
 the pen, missing and outdated values; brands with up to forty branches and one website;
 near twins in one house; business centres with one switchboard; strangers on one host that no
 list knows. Precision and recall are of pairs of records. The baseline links every place to
-the nearest one within 150 metres whose name is 85 % alike. Memory is that of the process that
-matches. The last line is one object of JSON.
+the nearest one within 150 metres whose name is 85 % alike. `seconds` are of the processor, of
+the process that matches and of PostgreSQL together; memory is that of the process. Then 200,000
+places and 2,000 groups of 100 records of one company each are matched while a worker reads pages
+in the same process (`bench/companies_beside.py`): `pipeline_kept` is the share of its throughput
+that is left. The last line is one object of JSON.
 """
 
 import argparse
@@ -20,15 +24,18 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 from math import cos, hypot, radians
 from pathlib import Path
+from typing import Any
 
 import asyncpg
+import psutil
 from rapidfuzz.fuzz import token_sort_ratio
 
 from scrapersky.companies.matching import match_companies
-from scrapersky.db.connection import connect, parse_target
+from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 
@@ -54,6 +61,18 @@ FORMS = ("", "", "", " GmbH", " Ltd", " Inc.", " KG")
 STREETS = ("Hauptstraße", "Mill Road", "Park Avenue", "Bahnhofstraße", "High Street")
 BASELINE_METRES, BASELINE_ALIKE, BASELINE_MOST = 150, 85, 200_000
 DUPLICATES = 0.3
+BESIDE: dict[str, Any] = {
+    "places": 200_000,
+    "groups": 2_000,
+    "seconds": 30.0,
+    "rounds": None,
+}
+QUICK_BESIDE: dict[str, Any] = {
+    "places": 3_000,
+    "groups": 10,
+    "seconds": 2.5,
+    "rounds": 3,
+}
 
 Row = dict[str, object]
 
@@ -315,24 +334,59 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-async def measure(count: int) -> dict[str, float]:
+def postgres_seconds(pid: int) -> float:
+    """Return the processor seconds of every process that a server has or had."""
+    # A backend that is just ending is in neither count: let it end first.
+    time.sleep(0.2)
+    postmaster = psutil.Process(pid).parent()
+    assert postmaster is not None
+    total = postmaster.cpu_times()
+    seconds = total.user + total.system + total.children_user + total.children_system
+    for child in postmaster.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            times = child.cpu_times()
+            seconds += times.user + times.system
+    return float(seconds)
+
+
+@contextmanager
+def a_server() -> Iterator[Target]:
+    """Run a PostgreSQL of its own, with its default, durable configuration."""
     with tempfile.TemporaryDirectory(prefix="bench-companies-") as home:
-        Path(home).chmod(0o711)  # noqa: ASYNC240 - before anything runs
+        Path(home).chmod(0o711)
         with EmbeddedPostgres(Path(home) / "pg") as server:
-            target = parse_target(server.url)
-            engine = connect(target, statement_timeout=None)
-            await upgrade(engine)
-            await fill(target.dsn, count)
-            before, began = peak_mb(), time.perf_counter()
-            matched = (await match_companies(engine)).records
-            seconds = time.perf_counter() - began
-            connection = await asyncpg.connect(target.dsn)
-            pairs = await connection.fetchrow(PAIRS)
-            companies = await connection.fetchval("SELECT count(*) FROM companies")
-            asked = await connection.fetchrow(ASKED)
-            await connection.close()
-            await engine.dispose()
+            yield parse_target(server.url)
+
+
+async def migrated(target: Target) -> None:
+    """Make the tables."""
+    engine = connect(target, statement_timeout=None)
+    await upgrade(engine)
+    await engine.dispose()
+
+
+async def measure(target: Target, count: int) -> dict[str, float]:
+    """Match a country, then once more: what that costs, and how right it is."""
+    await migrated(target)
+    await fill(target.dsn, count)
+    engine = connect(target, name="scrapersky-matcher", pool_size=1)
+    connection = await asyncpg.connect(target.dsn)
+    pid = connection.get_server_pid()
+    before, wall = peak_mb(), time.perf_counter()
+    python, server = time.process_time(), postgres_seconds(pid)
+    matched = (await match_companies(engine)).records
+    python, server = (
+        time.process_time() - python,
+        postgres_seconds(pid) - server,
+    )
+    wall = time.perf_counter() - wall
+    pairs = await connection.fetchrow(PAIRS)
+    companies = await connection.fetchval("SELECT count(*) FROM companies")
+    asked = await connection.fetchrow(ASKED)
+    await connection.close()
+    await engine.dispose()
     assert pairs is not None and asked is not None  # noqa: PT018 - both are sums
+    seconds = python + server
     return {
         "places": matched,
         "companies": companies,
@@ -342,9 +396,33 @@ async def measure(count: int) -> dict[str, float]:
         "precision": round(pairs["both"] / max(pairs["found"], 1), 4),
         "recall": round(pairs["both"] / max(pairs["meant"], 1), 4),
         "seconds": round(seconds, 1),
-        "places_per_second": round(matched / seconds),
+        "python_seconds": round(python, 1),
+        "postgres_seconds": round(server, 1),
+        "seconds_per_100000": round(seconds / matched * 100_000, 1),
+        "wall_seconds": round(wall, 1),
+        "places_per_second": round(matched / wall),
         "peak_mb": round(peak_mb()),
         "grew_mb": round(peak_mb() - before),
+    }
+
+
+async def measure_beside(
+    target: Target, places: int, groups: int, seconds: float, rounds: int | None
+) -> dict[str, float]:
+    """Match a country and groups of a hundred beside a pipeline."""
+    from bench import companies_beside  # noqa: PLC0415 - tests need the country alone
+
+    await migrated(target)
+    await fill(target.dsn, places)
+    await companies_beside.add_groups(target.dsn, groups)
+    run, kept = await companies_beside.beside(target, seconds, rounds)
+    whole = await companies_beside.whole_groups(target.dsn)
+    return {
+        **kept,
+        "beside_places": run.records,
+        "beside_failures": len(run.failures),
+        "groups": groups,
+        "groups_whole": whole,
     }
 
 
@@ -352,9 +430,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--places", type=int, default=None)
+    parser.add_argument("--alone", action="store_true", help="no pipeline beside it")
     asked = parser.parse_args()
     count = asked.places or (10_000 if asked.quick else 1_000_000)
-    found = asyncio.run(measure(count))
+    with a_server() as target:
+        found = asyncio.run(measure(target, count))
+    if not asked.alone:
+        how = QUICK_BESIDE if asked.quick else BESIDE
+        with a_server() as target:
+            found |= asyncio.run(measure_beside(target, **how))
     rows = [*Country(min(count, BASELINE_MOST)).places()]
     precision, recall, seconds = baseline(rows)
     found |= {
@@ -372,8 +456,16 @@ def main() -> None:
     claims = f"claimed {found['asked_score']}, true {found['asked_same']}"
     print(
         f"{found['places']} places, {found['companies']} companies, {found['asked']} pairs"
-        f" for a person ({claims}), {found['peak_mb']} MB"
+        f" for a person ({claims}), {found['peak_mb']} MB;"
+        f" {found['seconds_per_100000']} s of processor for 100,000"
     )
+    if not asked.alone:
+        print(
+            f"a pipeline beside {found['beside_places']} places kept"
+            f" {found['pipeline_kept']} of its throughput ({found['pipeline_rounds']} rounds,"
+            f" {found['pipeline_kept_lowest']} to {found['pipeline_kept_highest']});"
+            f" {found['groups_whole']} of {found['groups']} groups are one company each"
+        )
     print(json.dumps(found))
 
 
