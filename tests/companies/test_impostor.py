@@ -270,7 +270,7 @@ async def test_what_joined_by_its_own_word_before_is_parted_by_the_migration(
 
     release = import_module("scrapersky.db.migrations.versions.0043_claimed_websites")
     async with trade.engine.begin() as connection:
-        for statement in release.STATEMENTS:
+        for statement in release.statements("true"):
             await connection.execute(text(statement))
     await trade.match()
 

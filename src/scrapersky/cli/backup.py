@@ -252,8 +252,9 @@ async def bring_back(
             rights = await connection.run_sync(rights_granted, tables_for_readers())
         # A connection that knows nothing of the types and tables that go now.
         await engine.dispose()
-        async with engine.begin() as connection:
+        async with engine.connect() as connection:
             await rebuild(connection, contents, rights)
+            await connection.commit()
         await engine.dispose()
         await check_schema(engine, *METADATA)
         async with engine.begin() as connection:
@@ -278,9 +279,7 @@ async def rebuild(
     The schema is made as of the backup's revision, so that what later revisions do to rows
     is done to these.
     """
-    await connection.execute(
-        text("SELECT pg_advisory_xact_lock(:key)"), {"key": migrate.LOCK}
-    )
+    await migrate.take_lock(connection)
     for statement in CLEAR:
         await connection.execute(text(statement))
     revision = contents.about.revision

@@ -31,11 +31,11 @@ def migrate(*, json: bool = False) -> None:
 async def bring_up_to_date(target: Target) -> tuple[str, ...]:
     """Apply what is missing, and check the result."""
     engine = connect(
-        target, name="scrapersky-migrate", pool_size=1, statement_timeout=None
+        target, name="scrapersky-migrate", pool_size=2, statement_timeout=None
     )
     try:
         await check_server(engine)
-        applied = await migrations.upgrade(engine)
+        applied = await migrations.upgrade(engine, report=say)
         await check_schema(engine, *METADATA)
     finally:
         await engine.dispose()

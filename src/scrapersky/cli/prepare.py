@@ -21,7 +21,7 @@ async def prepare(
     happens to start must not change what those of the old one stand on.
     """
     engine = connect(
-        target, name="scrapersky-start", pool_size=1, statement_timeout=None
+        target, name="scrapersky-start", pool_size=2, statement_timeout=None
     )
     try:
         await check_server(engine)

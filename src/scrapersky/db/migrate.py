@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationInfo
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, MetaData, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.connection import explain_refusal
+from scrapersky.db.migrations.steps import PAUSE, TRIES, begin, is_busy
 from scrapersky.db.revision import (
     MIGRATIONS,
     current_revision,
@@ -23,57 +25,135 @@ from scrapersky.errors import SchemaMismatch
 LOCK = 0x5C7A9E05C8E3A
 """The advisory lock that lets one process migrate while the others wait."""
 
-LOCK_TIMEOUT = "2s"
-"""How long a revision may wait for a table that is in use, before it tries again."""
-TRIES = 30
+ASK_AGAIN = 0.2
+"""Seconds until somebody who waits for the lock asks for it again."""
+
+Report = Callable[[str], None]
 
 
-async def upgrade(engine: AsyncEngine, revision: str = "head") -> tuple[str, ...]:
-    """Apply what is missing and return the names of the revisions applied."""
-    return await migrate(engine, lambda config: command.upgrade(config, revision))
+def say_nothing(_: str) -> None:
+    """Report to nobody."""
+
+
+async def upgrade(
+    engine: AsyncEngine, revision: str = "head", report: Report = say_nothing
+) -> tuple[str, ...]:
+    """Apply what is missing and return the names of the revisions applied.
+
+    A database with nothing in it is made in one transaction. Any other is changed step by
+    step, each of which is short, while others use it: see `db/migrations/steps.py`.
+    """
+    return await migrate(
+        engine, lambda config: command.upgrade(config, revision), report=report
+    )
 
 
 async def downgrade(engine: AsyncEngine, revision: str) -> tuple[str, ...]:
-    """Take revisions back and return their names."""
-    return await migrate(engine, lambda config: command.downgrade(config, revision))
+    """Take revisions back in one transaction and return their names."""
+    return await migrate(
+        engine, lambda config: command.downgrade(config, revision), at_once=True
+    )
 
 
 async def migrate(
-    engine: AsyncEngine, step: Callable[[Config], None]
+    engine: AsyncEngine,
+    step: Callable[[Config], None],
+    *,
+    at_once: bool = False,
+    report: Report = say_nothing,
 ) -> tuple[str, ...]:
-    """Run one Alembic command in one transaction, under the lock of all migrations."""
-    for attempt in range(1, TRIES + 1):
-        try:
-            async with engine.begin() as connection:
-                # Taken for the transaction, so that it works behind a pooler too.
-                await connection.execute(
-                    text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK}
-                )
-                await connection.execute(
-                    text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
-                )
-                return await connection.run_sync(apply, step)
-        except DBAPIError as error:
-            if not is_lock_timeout(error) or attempt == TRIES:
-                where = engine.url.set(drivername="postgresql").render_as_string()
-                raise explain_refusal(error, where) from error
-            await asyncio.sleep(0.2)
-    raise AssertionError  # pragma: no cover - the loop returns or raises
+    """Run one Alembic command while no other process migrates.
+
+    It needs two connections: one of them only holds the lock.
+    """
+    where = engine.url.set(drivername="postgresql").render_as_string()
+    try:
+        async with engine.connect() as keeper:
+            await take_lock(keeper)
+            before = await read_revision(engine)
+            stepwise = before is not None and not at_once
+            for attempt in range(1, TRIES + 1):
+                try:
+                    await run(engine, step, stepwise=stepwise, report=report)
+                    break
+                except DBAPIError as error:
+                    if not is_busy(error) or attempt == TRIES:
+                        raise
+                    await asyncio.sleep(PAUSE)
+            return between(before, await read_revision(engine))
+    except DBAPIError as error:
+        raise explain_refusal(error, where) from error
 
 
-def apply(connection: Connection, step: Callable[[Config], None]) -> tuple[str, ...]:
-    """Run the command on this connection and say which revisions it went through."""
+async def take_lock(connection: AsyncConnection) -> None:
+    """Wait until nobody else migrates, and keep others from it while the transaction lasts.
+
+    It is taken for a transaction, so that it works behind a pooler too. Who waited within a
+    statement would hold a snapshot meanwhile, for which the one who migrates may have to wait.
+    """
+    query = text("SELECT pg_try_advisory_xact_lock(:key)")
+    while not await connection.scalar(query, {"key": LOCK}):
+        await connection.rollback()
+        await asyncio.sleep(ASK_AGAIN)
+    # Until its next statement a connection may keep the snapshot of the last one that read.
+    # An index that is built concurrently would wait for that: so the last one is no query.
+    await connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+
+
+async def read_revision(engine: AsyncEngine) -> str | None:
+    """Read which revision the database is at."""
+    async with engine.connect() as connection:
+        return await connection.run_sync(current_revision)
+
+
+async def run(
+    engine: AsyncEngine,
+    step: Callable[[Config], None],
+    *,
+    stepwise: bool,
+    report: Report,
+) -> None:
+    """Run the command on a connection of its own, once."""
+    async with engine.connect() as connection:
+        await connection.run_sync(begin)
+        await connection.run_sync(apply, step, stepwise=stepwise, report=report)
+        await connection.commit()
+
+
+def apply(
+    connection: Connection,
+    step: Callable[[Config], None],
+    *,
+    stepwise: bool = False,
+    report: Report = say_nothing,
+) -> tuple[str, ...]:
+    """Run the command on this connection and say which revisions it went through.
+
+    Stepwise, every revision is committed, and perhaps parts of it before.
+    """
     before = current_revision(connection)
     refuse_newer_schema(before)
+
+    def finish_revision(step: MigrationInfo, **_: object) -> None:
+        if stepwise:
+            # With the tables of a revision come the rights to them, or neither.
+            renew_rights(connection)
+            connection.commit()
+            begin(connection)
+            report(f"Applied {step.up_revision_id}")
+
+    config = alembic_config(
+        connection, stepwise=stepwise, report=report, on_version_apply=finish_revision
+    )
     try:
-        step(alembic_config(connection))
+        step(config)
     except CommandError as error:
         raise SchemaMismatch(
             f"The migration cannot be done: {error}",
             hint="`scrapersky doctor` shows what the database holds.",
         ) from error
     after = current_revision(connection)
-    if after != before:
+    if after != before and not stepwise:
         renew_rights(connection)
     return between(before, after)
 
@@ -99,8 +179,3 @@ def between(before: str | None, after: str | None) -> tuple[str, ...]:
         for revision in (before, after)
     )
     return known[ends[0] : ends[1]]
-
-
-def is_lock_timeout(error: DBAPIError) -> bool:
-    """Say whether a statement gave up waiting for a lock."""
-    return getattr(error.orig, "sqlstate", None) == "55P03"

@@ -37,7 +37,8 @@ PLAIN_FORM: Final = (
 )
 TABLES: Final = text("""SELECT nspname || '.' || relname AS name,
     ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0
-      AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
+      AND NOT attisdropped AND attgenerated = '' AND NOT EXISTS (SELECT FROM pg_trigger
+        WHERE tgrelid = c.oid AND tgname = 'derive_' || attname) ORDER BY attnum) AS columns
   FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
   WHERE nspname IN ('public', 'curation') AND relkind = 'r' ORDER BY 1""")
 SEQUENCES: Final = text("""SELECT nspname || '.' || relname FROM pg_class c
@@ -55,12 +56,18 @@ INDEXES: Final = text("""SELECT format('DROP INDEX %s', indexrelid::regclass),
   JOIN pg_namespace n ON n.oid = relnamespace
   WHERE nspname IN ('public', 'curation')
     AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) ORDER BY 1""")
-TRIGGERS: Final = text("""SELECT DISTINCT
-    format('ALTER TABLE %s DISABLE TRIGGER USER', tgrelid::regclass),
-    format('ALTER TABLE %s ENABLE TRIGGER USER', tgrelid::regclass)
+DERIVED: Final = text("""SELECT nspname || '.' || relname || '.' || substr(tgname, 8)
   FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
   JOIN pg_namespace n ON n.oid = relnamespace
-  WHERE nspname IN ('public', 'curation') AND NOT tgisinternal ORDER BY 1""")
+  WHERE nspname IN ('public', 'curation') AND starts_with(tgname::text, 'derive_')""")
+# Derived columns are in no backup: their triggers write them while rows are put in.
+TRIGGERS: Final = text("""SELECT
+    format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname),
+    format('ALTER TABLE %s ENABLE TRIGGER %I', tgrelid::regclass, tgname)
+  FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+  JOIN pg_namespace n ON n.oid = relnamespace
+  WHERE nspname IN ('public', 'curation') AND NOT tgisinternal
+    AND NOT starts_with(tgname::text, 'derive_') ORDER BY 1""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +148,15 @@ async def load_rows(
         for name, rows in tables.items()
         if name not in without and not is_about_schema(name)
     }
-    refuse_other_tables(wanted, {name: rows.columns for name, rows in given.items()})
+    derived = set(await connection.scalars(DERIVED))
+    refuse_other_tables(
+        wanted,
+        {
+            # A dump has them too; whatever it says, the triggers write them anew.
+            name: [one for one in rows.columns if f"{name}.{one}" not in derived]
+            for name, rows in given.items()
+        },
+    )
     put_back = await set_aside(connection)
     emptied = ", ".join(map(full_name, await tables_of(connection)))
     await connection.execute(text(f"TRUNCATE {emptied}"))

@@ -68,10 +68,10 @@ class LocalBusiness(OwnedRecord, Base):
         ForeignKey("domains.id", ondelete="SET NULL"), index=True
     )
     name: Mapped[str | None]
-    name_order: Mapped[str | None] = ordering("name")
+    name_order: Mapped[str | None] = ordering()
     street: Mapped[str | None]
     city: Mapped[str | None]
-    city_order: Mapped[str | None] = ordering("city")
+    city_order: Mapped[str | None] = ordering()
     region: Mapped[str | None]
     postal_code: Mapped[str | None]
     country: Mapped[str | None]

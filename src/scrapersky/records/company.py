@@ -102,11 +102,11 @@ class Company(OwnedRecord, Base):
     )
 
     name: Mapped[str | None]
-    name_order: Mapped[str | None] = ordering("name")
+    name_order: Mapped[str | None] = ordering()
     categories: Mapped[Texts]
     street: Mapped[str | None]
     city: Mapped[str | None]
-    city_order: Mapped[str | None] = ordering("city")
+    city_order: Mapped[str | None] = ordering()
     region: Mapped[str | None]
     postal_code: Mapped[str | None]
     country: Mapped[str | None]

@@ -7,7 +7,6 @@ from uuid import UUID
 from sqlalchemy import (
     CheckConstraint,
     ColumnElement,
-    Computed,
     Executable,
     ForeignKey,
     Index,
@@ -28,6 +27,7 @@ from scrapersky.records.base import (
     Base,
     Json,
     OwnedRecord,
+    derived,
     list_indexes,
     ordering,
 )
@@ -54,14 +54,6 @@ from scrapersky.records.status import (
 )
 from scrapersky.records.work_queue import Attribute, work_queue
 
-VERDICT = " ".join(
-    [
-        "CASE (validation ->> 'verdict'::text)",
-        *(f"WHEN '{one}'::text THEN '{one}'::deliverability" for one in Deliverability),
-        "ELSE NULL::deliverability END",
-    ]
-)
-"""Written as PostgreSQL writes it, so that schema and code can be compared."""
 BY_HAND = "by hand"
 """The method of a value that a person wrote."""
 
@@ -111,7 +103,7 @@ class Contact(OwnedRecord, Base):
         EMAIL_TYPE, server_default=EmailType.UNKNOWN.value
     )
     name: Mapped[str | None]
-    name_order: Mapped[str | None] = ordering("name")
+    name_order: Mapped[str | None] = ordering()
     role: Mapped[str | None]
     phone: Mapped[str | None]
     phones: Mapped[Json] = mapped_column(server_default=text("'{}'"))
@@ -121,9 +113,7 @@ class Contact(OwnedRecord, Base):
     notes: Mapped[str | None]
     tags: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     validation: Mapped[Json | None]
-    deliverability: Mapped[Deliverability | None] = mapped_column(
-        DELIVERABILITY, Computed(VERDICT, persisted=True)
-    )
+    deliverability: Mapped[Deliverability | None] = derived(DELIVERABILITY)
     """The verdict of the validation; empty until there is one."""
     validated_at: Mapped[datetime | None]
     contact_curation_status: Mapped[ContactCurationStatus] = mapped_column(

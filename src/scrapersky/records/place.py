@@ -51,7 +51,7 @@ class Place(OwnedRecord, Base):
     source: Mapped[str]
     source_place_id: Mapped[str]
     name: Mapped[str | None]
-    name_order: Mapped[str | None] = ordering("name")
+    name_order: Mapped[str | None] = ordering()
     address: Mapped[str | None]
     latitude: Mapped[float | None]
     longitude: Mapped[float | None]

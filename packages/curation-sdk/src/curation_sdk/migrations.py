@@ -143,9 +143,16 @@ VERSIONS: dict[int, Version] = {
     # ranges are summed up as they fill, and not only when the table is vacuumed.
     4: Version(
         upgrade=(
-            "DROP INDEX curation.attempt_age",
-            """CREATE INDEX attempt_age ON curation.attempt USING brin (settled_at)
-              WITH (pages_per_range = 32, autosummarize = on)""",
+            # Whoever has many attempts builds it before, concurrently, under this name.
+            """DO $$ BEGIN
+              IF NOT EXISTS (SELECT FROM pg_class
+                  WHERE oid = to_regclass('curation.attempt_age')
+                    AND reloptions @> '{pages_per_range=32,autosummarize=on}') THEN
+                DROP INDEX IF EXISTS curation.attempt_age;
+                CREATE INDEX attempt_age ON curation.attempt USING brin (settled_at)
+                  WITH (pages_per_range = 32, autosummarize = on);
+              END IF;
+            END $$""",
         ),
         downgrade=(
             "DROP INDEX curation.attempt_age",

@@ -10,7 +10,11 @@ context.configure(
     compare_server_default=False,
     include_schemas=True,
     include_name=attributes.get("include_name"),
-    # One transaction for all revisions: an interrupted upgrade leaves no trace.
+    # Transactions are the business of db.migrate and of the steps of each revision.
     transaction_per_migration=False,
+    on_version_apply=attributes.get("on_version_apply"),
+    stepwise=attributes.get("stepwise"),
+    trial=attributes.get("trial"),
+    report=attributes.get("report"),
 )
 context.run_migrations()

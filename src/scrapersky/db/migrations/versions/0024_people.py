@@ -5,6 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 from scrapersky.db.migrations.row_security import open_again, protect
+from scrapersky.db.migrations.steps import add_check, add_column, add_index
 
 revision = "0024_people"
 down_revision = "0023_run_counts"
@@ -17,6 +18,14 @@ SENIORITY = postgresql.ENUM(
 
 
 def upgrade() -> None:
+    add_column("pages", sa.Column("organisation", postgresql.JSONB))
+    add_index(
+        "ix_pages_named",
+        "pages",
+        ["domain_id"],
+        postgresql_where=sa.text("organisation IS NOT NULL"),
+    )
+    allow_suppressing("email", "phone", "domain", "person")
     SENIORITY.create(op.get_bind())
     now = sa.text("clock_timestamp()")
     op.create_table(
@@ -83,22 +92,12 @@ def upgrade() -> None:
         "FOR EACH ROW EXECUTE FUNCTION touch_updated_at()"
     )
     protect("people")
-    op.add_column("pages", sa.Column("organisation", postgresql.JSONB))
-    op.create_index(
-        "ix_pages_named",
-        "pages",
-        ["domain_id"],
-        postgresql_where=sa.text("organisation IS NOT NULL"),
-    )
-    allow_suppressing("email", "phone", "domain", "person")
 
 
 def allow_suppressing(*kinds: str) -> None:
     """Let the suppression list hold these kinds of subjects."""
-    name = "ck_suppressions_kind"
-    op.drop_constraint(op.f(name), "suppressions")
     listed = ", ".join(repr(kind) for kind in kinds)
-    op.create_check_constraint(op.f(name), "suppressions", f"kind IN ({listed})")
+    add_check("ck_suppressions_kind", "suppressions", f"kind IN ({listed})")
 
 
 def downgrade() -> None:

@@ -4,12 +4,14 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from scrapersky.db.migrations.steps import add_column, add_index
+
 revision = "0025_other_values"
 down_revision = "0024_people"
 
 
 def upgrade() -> None:
-    op.add_column(
+    add_column(
         "pages",
         sa.Column(
             "other_values",
@@ -19,7 +21,7 @@ def upgrade() -> None:
         ),
     )
     # By this somebody is found who is to be forgotten; few pages have such values.
-    op.create_index(
+    add_index(
         "ix_pages_other_values",
         "pages",
         ["other_values"],

@@ -7,6 +7,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from scrapersky.db.migrations.steps import add_check, add_column
+
 revision = "0026_page_choice"
 down_revision = "0025_other_values"
 
@@ -28,15 +30,15 @@ def change_rule(before: str, after: str, *, best_first: bool) -> None:
 
 
 def upgrade() -> None:
-    op.add_column(
+    add_column(
         "selection_rules",
         sa.Column(
             "best_first", sa.Boolean(), server_default=sa.text("false"), nullable=False
         ),
     )
-    op.add_column("pages", sa.Column("clicks", sa.SmallInteger()))
-    op.add_column("pages", sa.Column("choice", postgresql.JSONB()))
-    op.add_column(
+    add_column("pages", sa.Column("clicks", sa.SmallInteger()))
+    add_column("pages", sa.Column("choice", postgresql.JSONB()))
+    add_column(
         "domains",
         sa.Column(
             "page_budget",
@@ -45,7 +47,7 @@ def upgrade() -> None:
             nullable=False,
         ),
     )
-    op.create_check_constraint("page_budget_positive", "domains", "page_budget >= 0")
+    add_check("page_budget_positive", "domains", "page_budget >= 0")
     change_rule(BY_THRESHOLD, BEST_FIRST, best_first=True)
 
 

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from scrapersky.db.migrations.steps import commit, derive, underive
+
 revision = "0035_person_and_city_order"
 down_revision = "0034_sessions"
 
@@ -13,7 +15,7 @@ COLUMNS = (
 )
 AS_READ = (
     "lower(translate(replace(replace(replace("
-    "regexp_replace(normalize({name}, NFKD), U&'[\\0300-\\036F]', '', 'g'),"
+    "regexp_replace(normalize(NEW.{name}, NFKD), U&'[\\0300-\\036F]', '', 'g'),"
     " 'ß', 'ss'), 'Æ', 'ae'), 'æ', 'ae'),"
     " 'ØøŁłĐđıĦħ', 'oollddihh'))"
 )
@@ -21,10 +23,14 @@ AS_READ = (
 
 def upgrade() -> None:
     for table, name in COLUMNS:
-        made = sa.Computed(AS_READ.format(name=name), persisted=True)
-        op.add_column(table, sa.Column(f"{name}_order", sa.Text(collation="C"), made))
+        column = sa.Column(f"{name}_order", sa.Text(collation="C"))
+        op.add_column(table, column, if_not_exists=True)
+        # Rows that are there already are filled by revision 47, all columns at a time.
+        derive(table, f"{name}_order", AS_READ.format(name=name), source=name)
+        commit()
 
 
 def downgrade() -> None:
     for table, name in COLUMNS:
+        underive(table, f"{name}_order")
         op.drop_column(table, f"{name}_order")

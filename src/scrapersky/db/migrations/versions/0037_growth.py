@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from scrapersky.db.migrations.steps import add_index
+
 revision = "0037_growth"
 down_revision = "0036_traceparent"
 
@@ -20,19 +22,19 @@ IN_WORK = {
 
 def upgrade() -> None:
     for (table, column), status in IN_WORK.items():
-        op.create_index(
+        add_index(
             f"{table}_{column}_in_work",
             table,
             ["id"],
             postgresql_where=sa.text(f"{column} = '{status}'"),
         )
-    op.create_index(
+    add_index(
         "ix_pages_likely",
         "pages",
         ["tenant_id", "contact_likelihood", "id"],
         postgresql_where=sa.text("contact_likelihood >= 0.5"),
     )
-    op.create_index(
+    add_index(
         "ix_pages_gone",
         "pages",
         ["gone_at"],

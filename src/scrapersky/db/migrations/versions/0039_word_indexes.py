@@ -1,8 +1,10 @@
 """Words of every list are found by an index, and old attempts with less reading."""
 
+import sqlalchemy as sa
 from alembic import op
 
 from curation_sdk import migrations
+from scrapersky.db.migrations.steps import add_index
 
 revision = "0039_word_indexes"
 down_revision = "0038_uploads"
@@ -15,27 +17,40 @@ WORDS = {
 }
 
 
+OPERATORS = "gin_trgm_ops"
+NEW_AGE = "attempt_age_of_version_4"
+
+
 def upgrade() -> None:
-    migrations.upgrade(op.get_bind(), to=4)
-    op.execute(index_words())
-
-
-def index_words() -> str:
-    """Index words where an earlier revision could make the extension for it."""
-    made = " ".join(
-        f"CREATE INDEX ix_{table}_words ON {table} USING gin "
-        f"({', '.join(f'{column} gin_trgm_ops' for column in columns)});"
-        for table, columns in WORDS.items()
+    if can_index_words():
+        for table, columns in WORDS.items():
+            add_index(
+                f"ix_{table}_words",
+                table,
+                list(columns),
+                postgresql_using="gin",
+                postgresql_ops=dict.fromkeys(columns, OPERATORS),
+            )
+    # The SDK would build it while everybody waits; it takes one that is there.
+    add_index(
+        NEW_AGE,
+        "attempt",
+        ["settled_at"],
+        schema="curation",
+        postgresql_using="brin",
+        postgresql_with={"pages_per_range": 32, "autosummarize": "on"},
     )
-    return f"""
-        DO $$
-        BEGIN
-          IF EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm') THEN {made}
-          END IF;
-        EXCEPTION WHEN undefined_object THEN
-          RAISE NOTICE 'pg_trgm cannot be used here; searching words reads all rows.';
-        END $$
-    """
+    op.execute("DROP INDEX curation.attempt_age")
+    op.execute(f"ALTER INDEX curation.{NEW_AGE} RENAME TO attempt_age")
+    migrations.upgrade(op.get_bind(), to=4)
+
+
+def can_index_words() -> bool:
+    """Say whether an earlier revision could make the extension for it."""
+    query = sa.text(
+        "SELECT true FROM pg_opclass WHERE opcname = :name AND pg_opclass_is_visible(oid)"
+    )
+    return bool(op.get_bind().scalar(query, {"name": OPERATORS}))
 
 
 def downgrade() -> None:

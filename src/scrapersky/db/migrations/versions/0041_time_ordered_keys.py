@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from scrapersky.db.migrations.steps import commit
+
 revision = "0041_time_ordered_keys"
 down_revision = "0040_page_gains"
 
@@ -48,7 +50,7 @@ def upgrade() -> None:
     version = op.get_bind().exec_driver_sql("SHOW server_version_num").scalar_one()
     body = "uuidv7()" if int(version) >= FIRST_WITH_ITS_OWN else BY_HAND
     op.execute(
-        "CREATE FUNCTION time_ordered_uuid() RETURNS uuid LANGUAGE sql VOLATILE "
+        "CREATE OR REPLACE FUNCTION time_ordered_uuid() RETURNS uuid LANGUAGE sql VOLATILE "
         f"PARALLEL SAFE AS $$ SELECT {body} $$"
     )
     set_default("time_ordered_uuid()")
@@ -63,3 +65,4 @@ def set_default(expression: str) -> None:
     """Change what new rows get; the keys of old ones stay."""
     for table in TABLES:
         op.execute(f"ALTER TABLE {table} ALTER COLUMN id SET DEFAULT {expression}")
+        commit()

@@ -4,15 +4,18 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import phonenumbers
 import sqlalchemy as sa
 from alembic import op
 
+from scrapersky.db.migrations.steps import IN_BATCHES, add_index, commit, in_turn
+
 revision = "0042_canonical_phones"
 down_revision = "0041_time_ordered_keys"
 
-STEP = 5_000
+STEP = 1_000
 """Rows that are read and changed by one statement."""
 TABLES = ("places_staging", "local_businesses", "companies", "company_members")
 # Most numbers are in their one form already; only the others are read.
@@ -39,30 +42,30 @@ SEEN = """md5(CAST((p.name, p.address, p.categories, p.website, {phone},
   p.business_status, p.moved_to) AS text))"""
 # A search that finds the place again does not take the new form for news.
 KEEP_SEEN = f"""
-UPDATE place_search_hits h SET facts_hash = {SEEN.format(phone="r.new")} {CHANGES}
+UPDATE {IN_BATCHES} place_search_hits h SET facts_hash = {SEEN.format(phone="r.new")} {CHANGES}
 JOIN places_staging p ON p.id = r.id
 WHERE h.place_id = p.id AND h.facts_hash = {SEEN.format(phone="p.phone")}
 """  # noqa: S608 - our own columns
 OF_COMPANIES = f"""
-UPDATE companies c SET phone = r.new {CHANGES}
+UPDATE {IN_BATCHES} companies c SET phone = r.new {CHANGES}
 JOIN company_members m ON m.{{key}} = r.id WHERE c.id = m.company_id AND c.phone = r.old
 """  # noqa: S608 - our own columns
 OF_MEMBERS = f"""
-UPDATE company_members m SET phone = r.new, is_matched = false {CHANGES}
+UPDATE {IN_BATCHES} company_members m SET phone = r.new, is_matched = false {CHANGES}
 WHERE m.{{key}} = r.id AND m.phone = r.old
 """  # noqa: S608 - our own columns
 # Not in SQL: such a function is unfolded, and then not leakproof any more, without which
 # no index of it is used under a policy. Only a superuser may say that it is.
 FUNCTIONS = (
-    """CREATE FUNCTION phone_digits(phone text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT
-  PARALLEL SAFE AS $$ BEGIN
+    """CREATE OR REPLACE FUNCTION phone_digits(phone text) RETURNS text LANGUAGE plpgsql
+  IMMUTABLE STRICT PARALLEL SAFE AS $$ BEGIN
     IF left(phone, 1) = '+' THEN
       RETURN NULL;
     END IF;
     RETURN ltrim(regexp_replace(phone, '[^0-9]', '', 'g'), '0');
   END $$""",
-    """CREATE FUNCTION readable(content bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT
-  PARALLEL SAFE AS $$ BEGIN
+    """CREATE OR REPLACE FUNCTION readable(content bytea) RETURNS text LANGUAGE plpgsql
+  IMMUTABLE STRICT PARALLEL SAFE AS $$ BEGIN
     RETURN convert_from(content, 'UTF8');
   EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
     RETURN encode(content, 'escape');
@@ -85,11 +88,12 @@ MOST_DIGITS = 15
 def upgrade() -> None:
     for statement in FUNCTIONS:
         op.execute(statement)
+    commit()
     changed = rewrite("places_staging", PLACES, "place_id")
     changed += rewrite("local_businesses", BUSINESSES, "business_id")
     logging.getLogger(__name__).info("phone numbers rewritten: %d", changed)
     for table in TABLES:
-        op.create_index(
+        add_index(
             f"ix_{table}_phone_digits",
             table,
             ["tenant_id", sa.text("phone_digits(phone)")],
@@ -106,7 +110,10 @@ def rewrite(table: str, query: str, key: str) -> int:
             sa.text("SELECT DISTINCT tenant_id FROM suppressions WHERE kind = 'phone'")
         )
     }
-    touch = f"UPDATE {table} t SET phone = r.new {CHANGES} WHERE t.id = r.id"  # noqa: S608
+    touch = (
+        f"UPDATE {IN_BATCHES} {table} t SET phone = r.new {CHANGES}"  # noqa: S608
+        " WHERE t.id = r.id AND t.phone = r.old"
+    )
     statements = [touch, OF_COMPANIES.format(key=key), OF_MEMBERS.format(key=key)]
     if table == "places_staging":
         statements.insert(0, KEEP_SEEN)
@@ -119,10 +126,16 @@ def rewrite(table: str, query: str, key: str) -> int:
             if (new := stored(row.phone, row.country)) != row.phone
             or row.tenant_id in listed
         ]
-        for statement in statements if changes else ():
-            connection.execute(sa.text(statement), {"rows": json.dumps(changes)})
+        if changes:
+            in_turn(partial(carry_out, statements, changes))
         total += len(changes)
     return total
+
+
+def carry_out(statements: list[str], changes: list[dict[str, str | None]]) -> None:
+    """Write some numbers anew, everywhere they stand."""
+    for statement in statements:
+        op.get_bind().execute(sa.text(statement), {"rows": json.dumps(changes)})
 
 
 def steps(

@@ -4,13 +4,15 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import BYTEA
 
+from scrapersky.db.migrations.steps import add_column, add_index
+
 revision = "0046_people_of_addresses"
 down_revision = "0045_keys_on_every_server"
 
 
 def upgrade() -> None:
-    op.add_column("suppressions", sa.Column("entry_hash", BYTEA()))
-    op.create_index(
+    add_column("suppressions", sa.Column("entry_hash", BYTEA()))
+    add_index(
         "ix_suppressions_tenant_id_entry_hash",
         "suppressions",
         ["tenant_id", "entry_hash"],
