@@ -570,7 +570,9 @@ def test_nobody_could_ask_what_a_migration_would_do(
     assert "Nothing to do" in current.stdout
     assert behind.returncode == 1
     assert "0027_site_budgets: What was taken of every site" in behind.stdout
-    assert "an index is built, writes wait meanwhile" in behind.stdout
+    assert "its definition changes, locked (ACCESS EXCLUSIVE) for a" in behind.stdout
+    assert "0.0 MiB more disk (tried on samples, on this server, now)" in behind.stdout
+    assert "How much disk the server has free cannot be seen" in behind.stdout
     assert worker.returncode == 1
     assert "What to do: `scrapersky upgrade --check`" in worker.stderr
 

@@ -28,7 +28,7 @@ LOCK_TIMEOUT: Final = "500ms"
 TRIES: Final = 120
 PAUSE: Final = 0.5
 """Seconds before a step that had to wait is tried again: others go first."""
-BATCH_SECONDS: Final = 0.1
+BATCH_SECONDS: Final = 0.25
 """How long the rows of one batch should stay locked."""
 FEWEST, MOST = 50, 20_000
 IN_BATCHES: Final = "/* in batches */"

@@ -8,6 +8,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import SchemaItem
 
 from scrapersky.db.migrations.row_security import open_again, protect
+from scrapersky.db.migrations.steps import commit, has_table
 
 revision = "0028_companies"
 down_revision = "0027_site_budgets"
@@ -269,13 +270,7 @@ def make_merges() -> None:
     )
 
 
-def upgrade() -> None:
-    for enum in (LEAD_STATUS, PAIR_VERDICT, OWN_TYPE):
-        enum.create(op.get_bind())
-    make_companies()
-    make_members()
-    make_pairs()
-    make_merges()
+def make_progress() -> None:
     op.create_table(
         "company_progress",
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
@@ -284,6 +279,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "kind", name="pk_company_progress"),
         *keys("company_progress"),
     )
+
+
+def make_actions() -> None:
     make(
         "company_actions",
         count("changed_count"),
@@ -291,6 +289,9 @@ def upgrade() -> None:
         *some(sa.Uuid, "created_by"),
         *keys("company_actions", created_by=("users", "SET NULL")),
     )
+
+
+def make_columns() -> None:
     make(
         "company_columns",
         sa.Column("name", sa.Text(), nullable=False),
@@ -303,6 +304,9 @@ def upgrade() -> None:
         ),
         *keys("company_columns", created_by=("users", "SET NULL")),
     )
+
+
+def make_changes() -> None:
     op.create_table(
         "company_changes",
         *(
@@ -321,6 +325,22 @@ def upgrade() -> None:
         ),
     )
     op.create_index("ix_company_changes_company_id", "company_changes", ["company_id"])
+
+
+MAKES = (
+    make_companies, make_members, make_pairs, make_merges,
+    make_progress, make_actions, make_columns, make_changes,
+)  # fmt: skip
+
+
+def upgrade() -> None:
+    for enum in (LEAD_STATUS, PAIR_VERDICT, OWN_TYPE):
+        enum.create(op.get_bind(), checkfirst=True)
+    # What a new table refers to is not written until it is there: so one at a time.
+    for table, make_table in zip((*TABLES, *LATER), MAKES, strict=True):
+        if not has_table(table):
+            make_table()
+            commit()
     protect(*TABLES, *LATER)
 
 
