@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0051_process_back"
-down_revision = "0046_people_of_addresses"
+revision = "0048_process_back"
+down_revision = "0047_derived_columns"
 
 
 def upgrade() -> None:
