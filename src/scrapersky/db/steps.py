@@ -3,11 +3,13 @@
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from scrapersky.db.transaction import committed
 from scrapersky.kit.stopping import IsStopping, never
 
 FIRST_CHUNK: Final = 500
@@ -31,14 +33,19 @@ async def stepwise(
     for statement in statements:
         while not is_stopping():
             started = time.monotonic()
-            async with engine.begin() as connection:
-                step = await connection.execute(
-                    text(statement), {**values, "chunk": chunk}
-                )
-                count = len(step.all()) if step.returns_rows else step.rowcount
+            step = partial(take_step, text(statement), {**values, "chunk": chunk})
+            count = await committed(engine, step)
             total += count
             if count < chunk:
                 break
             is_slow = time.monotonic() - started > UNHURRIED.total_seconds()
             chunk = max(1, chunk // 2) if is_slow else min(2 * chunk, LARGEST_CHUNK)
     return total
+
+
+async def take_step(
+    statement: TextClause, values: Mapping[str, Any], connection: AsyncConnection
+) -> int:
+    """Run a statement; return how many rows it changed."""
+    step = await connection.execute(statement, values)
+    return len(step.all()) if step.returns_rows else step.rowcount

@@ -15,6 +15,7 @@ __all__ = [
     "attempts",
     "claims",
     "dead_letters",
+    "forget_items",
     "literal",
 ]
 
@@ -47,3 +48,16 @@ def dead_letters(stage: str) -> str:
     """Items that failed for good: item, kind, why, tries, crashes, died_at."""
     return f"""(SELECT item, kind, why, tries, deaths AS crashes, died_at
       FROM curation.dead_letter WHERE stage = {literal(stage)})"""
+
+
+def forget_items(statement: str, tables: tuple[str, ...] = ITEM_TABLES) -> str:
+    """Write a statement that also deletes what these tables hold about the rows it names.
+
+    `statement` deletes or updates rows and returns their keys as text, called `item`. A worker
+    that has one of them in hand can settle it no more.
+    """
+    parts = ", ".join(
+        f"of_{number} AS (DELETE FROM {table} USING gone WHERE {table}.item = gone.item)"
+        for number, table in enumerate(tables)
+    )
+    return f"WITH gone AS ({statement}), {parts} SELECT item FROM gone"

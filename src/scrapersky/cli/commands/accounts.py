@@ -17,7 +17,9 @@ Manage accounts: create, list, deactivate, set a password.
 
 
 tenant = App(
-    name="tenant", group=CARE, help="Create and list tenants, each with its own data."
+    name="tenant",
+    group=CARE,
+    help="Create, list and delete tenants, each with its own data.",
 )
 
 
@@ -114,6 +116,28 @@ def list_tenants() -> None:
         from scrapersky.cli.user import list_tenants as work
 
     work()
+
+
+@tenant.command(name="delete")
+def delete_tenant(slug: str, *, dry_run: bool = False, yes: bool = False) -> None:
+    """Delete a tenant and everything it has.
+
+    Beside running workers, in short steps; one that was stopped goes on where it was. It cannot
+    be undone.
+
+    Parameters
+    ----------
+    slug
+        Its short name, as `scrapersky tenant list` prints it.
+    dry_run
+        Count what would be deleted, by table, and delete nothing.
+    yes
+        Do not ask.
+    """
+    with without_collector():
+        from scrapersky.cli.tenant_deletion import delete_tenant as work
+
+    work(slug, dry_run=dry_run, yes=yes)
 
 
 @key.command(name="create")
