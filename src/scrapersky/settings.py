@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 from uuid import UUID
 
 import platformdirs
@@ -78,6 +78,8 @@ def split_list(value: object) -> object:
 
 
 Listed = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+SHORTEST_KEY: Final = 32
+"""Characters."""
 
 
 def pairs_with_roles(pairs: tuple[str, ...]) -> tuple[str, ...]:
@@ -100,6 +102,14 @@ def beginning_with(*schemes: str) -> AfterValidator:
         return given
 
     return AfterValidator(check)
+
+
+def long_keys(given: SecretStr) -> SecretStr:
+    """Refuse a list of keys of which one is short."""
+    parts = (part.strip() for part in given.get_secret_value().split(","))
+    if any(len(part) < SHORTEST_KEY for part in parts):
+        raise ValueError(f"each key must have {SHORTEST_KEY} characters or more")
+    return given
 
 
 WebAddress = Annotated[SecretStr, beginning_with("https://", "http://")]
@@ -506,14 +516,22 @@ class Settings(Frozen):
     )
     suppression_key: SecretStr | None = Field(
         None,
-        min_length=32,
+        min_length=SHORTEST_KEY,
         description="Key under which the suppression list is hashed, 32 characters or "
         "more, the same for every process; without it one is made and kept in the "
         "database.",
     )
+    suppression_other_keys: Annotated[SecretStr, AfterValidator(long_keys)] | None = (
+        Field(
+            None,
+            description="Other keys that entries of the list may be hashed with, "
+            "comma-separated, 32 characters or more each: older ones, and one that is "
+            "about to become SUPPRESSION_KEY.",
+        )
+    )
     backup_key: SecretStr | None = Field(
         None,
-        min_length=32,
+        min_length=SHORTEST_KEY,
         description="Key that backups are signed with, 32 characters or more; without it "
         "one is made by the first backup and kept in the file `backup.key` of the data "
         "directory.",
@@ -584,6 +602,14 @@ class Settings(Frozen):
         """The levels that single loggers have instead of LOG_LEVEL."""
         pairs = (each.partition("=") for each in self.log_levels)
         return {name: level for name, _, level in pairs}
+
+    @property
+    def suppression_secrets(self) -> dict[str, SecretStr | None]:
+        """What the suppression list is hashed with: the key, and others beside it."""
+        return {
+            "secret": self.suppression_key,
+            "others": self.suppression_other_keys,
+        }
 
     @property
     def budgets(self) -> Budgets:

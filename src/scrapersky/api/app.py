@@ -106,7 +106,7 @@ def create_app(
             engine = connect_as_api(target, pool_size=settings.database_pool_size)
             stack.push_async_callback(engine.dispose)
             await check_isolation(engine)
-            await hand_out_keys(system_engine, engine, secret=settings.suppression_key)
+            await hand_out_keys(system_engine, engine, **settings.suppression_secrets)
             await refuse_open_house(settings, system_engine)
             authenticator = await open_authenticator(settings, system_engine)
             stack.push_async_callback(authenticator.close)

@@ -50,7 +50,7 @@ from scrapersky.db.rows import (
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import BackupUnusable, ConfigurationError, SchemaMismatch
 from scrapersky.kit.clock import utc_now
-from scrapersky.privacy.key import derived, fingerprint, hand_out_keys
+from scrapersky.privacy.key import fingerprint, given_keys, hand_out_keys
 from scrapersky.privacy.reapply import add_kept, erase_again, keep_list
 from scrapersky.records import METADATA, SuppressionKey
 from scrapersky.records.check import try_write
@@ -259,7 +259,7 @@ async def bring_back(
         await check_schema(engine, *METADATA)
         async with engine.begin() as connection:
             missing = await add_kept(connection, kept)
-        await hand_out_keys(engine, secret=settings.suppression_key)
+        await hand_out_keys(engine, **settings.suppression_secrets)
         again = await erase_again(engine, missing)
         details = {
             "made_at": contents.about.made_at.isoformat(),
@@ -299,12 +299,13 @@ def check_key(settings: Settings, about: BackupOrigin) -> None:
     """Refuse where the suppression list would protect nobody."""
     if not about.keys_elsewhere:
         return
-    given = settings.suppression_key
-    mine = fingerprint(derived(given.get_secret_value())).hex() if given else None
-    if mine not in about.keys_elsewhere:
+    mine = {
+        fingerprint(key).hex() for key in given_keys(**settings.suppression_secrets)
+    }
+    if not mine & set(about.keys_elsewhere):
         raise ConfigurationError(
             "The suppression list in this backup was made with a SUPPRESSION_KEY, and "
-            f"{'none is set' if mine is None else 'another is set'}.",
+            f"{'another is set' if mine else 'none is set'}.",
             hint="Set the key that the installation had; without it nobody on the list "
             "is protected.",
         )

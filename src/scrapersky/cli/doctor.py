@@ -169,7 +169,10 @@ async def look_inside(
     yield Finding("writing", ok=True, found="a row was written, and taken back")
     async with engine.connect() as connection:
         yield list_finding(
-            settings, await standing(connection, settings.suppression_key)
+            settings,
+            await standing(
+                connection, settings.suppression_key, settings.suppression_other_keys
+            ),
         )
 
 

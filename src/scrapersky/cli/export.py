@@ -64,7 +64,7 @@ def export(
     plan = read_export(resource, form, columns, preset)
 
     async def act(engine: AsyncEngine) -> None:
-        await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
+        await hand_out_keys(engine, **load_settings().settings.suppression_secrets)
         list_query = ListQuery(
             tenant_id=await default_tenant(engine),
             conditions=read_filters(filter or []),

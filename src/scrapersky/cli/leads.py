@@ -71,7 +71,7 @@ def leads(
     )
 
     async def act(engine: AsyncEngine) -> None:
-        await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
+        await hand_out_keys(engine, **load_settings().settings.suppression_secrets)
         tenant_id = await default_tenant(engine)
         await match_tenant(engine, tenant_id)
         list_query = ListQuery(

@@ -32,7 +32,7 @@ def submit(
     """Submit a list and print what became of every line."""
 
     async def act(engine: AsyncEngine) -> Submitted:
-        await hand_out_keys(engine, secret=load_settings().settings.suppression_key)
+        await hand_out_keys(engine, **load_settings().settings.suppression_secrets)
         actor = operator(await default_tenant(engine), SYSTEM_USER_ID)
         return await submit_lines(
             engine, actor, kind, lines_of(file), name=file.name, priority=priority

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic import SecretStr
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -25,10 +25,10 @@ PURPOSE = b"scrapersky suppression list"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Keys:
-    """The key that new entries are hashed with, and those of older entries."""
+    """The key that new entries are hashed with, and others that entries may be under."""
 
     current: bytes
-    older: tuple[bytes, ...] = ()
+    others: tuple[bytes, ...] = ()
 
     def write(self, subject: Subject) -> bytes:
         """Hash what is meant, as a new entry keeps it."""
@@ -42,8 +42,13 @@ class Keys:
 
     def read(self, kind: str, value: str) -> Iterable[bytes]:
         """Yield every hash under which an entry may have been kept."""
-        for key in (self.current, *self.older):
+        for key in (self.current, *self.others):
             yield keyed(key, kind, value)
+
+    def read_others(self, subject: Subject) -> Iterable[bytes]:
+        """Yield the hashes of an entry that is not under the current key."""
+        for key in self.others:
+            yield keyed(key, subject.kind, subject.value)
 
 
 def keyed(key: bytes, kind: str, value: str) -> bytes:
@@ -52,20 +57,24 @@ def keyed(key: bytes, kind: str, value: str) -> bytes:
 
 
 async def hand_out_keys(
-    engine: AsyncEngine, *others: AsyncEngine, secret: SecretStr | None = None
+    engine: AsyncEngine,
+    *engines: AsyncEngine,
+    secret: SecretStr | None = None,
+    others: SecretStr | None = None,
 ) -> None:
     """Give these engines the keys; `engine` may read the table they are kept in.
 
-    Raises ConfigurationError if entries were made under a key that is kept elsewhere
-    and was not given: the list would protect nobody.
+    `others` are keys that entries may be under besides, comma-separated. Raises
+    ConfigurationError if entries were made under a key that is kept elsewhere and was not
+    given: the list would protect nobody.
     """
     given = derived(secret.get_secret_value()) if secret else None
     async with engine.begin() as connection:
         if given is not None:
             mark = insert(SuppressionKey).values(fingerprint=fingerprint(given))
             await connection.execute(mark.on_conflict_do_nothing())
-        keys = await read_keys(connection, given)
-    for each in (engine, *others):
+        keys = await read_keys(connection, given, given_keys(None, others))
+    for each in (engine, *engines):
         each.sync_engine.update_execution_options(**{OPTION: keys})
 
 
@@ -78,20 +87,25 @@ class Standing:
     """Entries whose key lies in the database beside them: their values can be guessed."""
 
 
-async def standing(connection: AsyncConnection, secret: SecretStr | None) -> Standing:
+async def standing(
+    connection: AsyncConnection,
+    secret: SecretStr | None,
+    others: SecretStr | None = None,
+) -> Standing:
     """Count the entries, and those under the key that the database keeps.
 
     Raises ConfigurationError if a key is missing that entries were made with.
     """
     given = derived(secret.get_secret_value()) if secret else None
-    await read_keys(connection, given)
+    await read_keys(connection, given, given_keys(None, others))
     entries = select(func.count()).select_from(Suppression)
     total = int(await connection.scalar(entries) or 0)
     if given is None:
         return Standing(total, total)
-    # An entry does not say which key it is under; before this one, it was the other.
-    since = select(SuppressionKey.created_at).where(
-        SuppressionKey.fingerprint == fingerprint(given)
+    # Not every entry says which key it is under; before the first that is kept elsewhere,
+    # it was the one in the database.
+    since = select(func.min(SuppressionKey.created_at)).where(
+        SuppressionKey.secret.is_(None)
     )
     before = entries.where(
         Suppression.created_at
@@ -107,21 +121,46 @@ async def keys_of(connection: AsyncConnection) -> Keys:
     return held if isinstance(held, Keys) else await read_keys(connection, None)
 
 
-async def read_keys(connection: AsyncConnection, given: bytes | None) -> Keys:
-    """Read the keys in the database, and refuse if one of them is elsewhere."""
+async def read_keys(
+    connection: AsyncConnection, given: bytes | None, others: tuple[bytes, ...] = ()
+) -> Keys:
+    """Read the keys in the database; refuse if entries are under one that is not here."""
     query = select(SuppressionKey.fingerprint, SuppressionKey.secret)
     rows = (await connection.execute(query.order_by(SuppressionKey.created_at))).all()
-    kept = [bytes(row.secret) for row in rows if row.secret is not None]
-    known = {fingerprint(key) for key in (*kept, *([given] if given else ()))}
-    if any(bytes(row.fingerprint) not in known for row in rows if row.secret is None):
+    kept = tuple(bytes(row.secret) for row in rows if row.secret is not None)
+    current, *rest = (*kept, *others) if given is None else (given, *kept, *others)
+    known = {fingerprint(key) for key in (current, *rest)}
+    elsewhere = {bytes(row.fingerprint) for row in rows if row.secret is None}
+    missing = elsewhere - known
+    if missing and (count := await count_under(connection, missing)):
         raise ConfigurationError(
-            "The suppression list was made with another SUPPRESSION_KEY.",
-            hint="Give every process the key the list was made with; without it nobody "
-            "on the list is protected.",
+            "The suppression list was made with another SUPPRESSION_KEY: "
+            f"{count:,} entries are, or may be, under a key that is not given.",
+            hint="Give every process the key the list was made with, as SUPPRESSION_KEY or "
+            "among SUPPRESSION_OTHER_KEYS; without it nobody on the list is protected.",
         )
-    if given is not None:
-        return Keys(given, tuple(kept))
-    return Keys(kept[0], tuple(kept[1:]))
+    return Keys(current, tuple(rest))
+
+
+async def count_under(connection: AsyncConnection, fingerprints: set[bytes]) -> int:
+    """Count the entries under these keys; those of older versions do not say theirs."""
+    query = select(func.count()).where(
+        or_(
+            Suppression.key_fingerprint.in_(fingerprints),
+            Suppression.key_fingerprint.is_(None),
+        )
+    )
+    return int(await connection.scalar(query) or 0)
+
+
+def given_keys(
+    secret: SecretStr | None, others: SecretStr | None = None
+) -> tuple[bytes, ...]:
+    """Make a key of each secret that a process is given, that of new entries first."""
+    written = [secret.get_secret_value()] if secret else []
+    if others:
+        written += map(str.strip, others.get_secret_value().split(","))
+    return tuple(map(derived, written))
 
 
 def derived(secret: str) -> bytes:

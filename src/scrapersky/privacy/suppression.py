@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, text
+from sqlalchemy import delete, func, literal, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, committed, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
 from scrapersky.kit.email_type import EmailType
-from scrapersky.privacy.key import Keys, keys_of
+from scrapersky.privacy.key import Keys, fingerprint, keys_of
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,
@@ -100,6 +100,7 @@ async def suppress_here(
     await connection.execute(LOCK_ALONE, {"name": lock_name(actor.tenant_id)})
     keys = await keys_of(connection)
     named = await people_of(connection, actor.tenant_id, subjects)
+    await rewrite(connection, actor.tenant_id, keys, [*subjects, *named])
     added = await add_entries(
         connection, actor, [entry(keys, one, reason) for one in dict.fromkeys(subjects)]
     )
@@ -123,8 +124,56 @@ def entry(keys: Keys, subject: Subject, reason: str | None) -> dict[str, Any]:
         "kind": subject.kind.value,
         "value_hash": keys.write(subject),
         "tail_hash": keys.write_tail(subject),
+        "key_fingerprint": fingerprint(keys.current),
         "reason": reason,
     }
+
+
+async def rewrite(
+    connection: AsyncConnection,
+    tenant_id: UUID,
+    keys: Keys,
+    subjects: Sequence[Subject],
+) -> None:
+    """Bring entries for these under the current key: only now are their values known."""
+    older = {old: one for one in subjects for old in keys.read_others(one)}
+    if not older:
+        return
+    listed = select(Suppression.value_hash).where(
+        Suppression.tenant_id == tenant_id,
+        Suppression.value_hash == func.any(literal(list(older))),
+    )
+    found = {older[bytes(one)] for one in await connection.scalars(listed)}
+    for one in found:
+        values = {
+            "tenant": tenant_id,
+            "older": [*keys.read_others(one)],
+            **entry(keys, one, None),
+        }
+        for statement in REWRITE:
+            await connection.execute(statement, values)
+
+
+REWRITE = (
+    # One of them becomes the new entry, unless there is one; others would be left behind
+    # when it is taken off the list.
+    text(
+        """UPDATE suppressions SET value_hash = :value_hash, tail_hash = :tail_hash,
+          key_fingerprint = :key_fingerprint
+        WHERE id = (SELECT id FROM suppressions WHERE tenant_id = :tenant AND kind = :kind
+            AND value_hash = ANY(:older) ORDER BY created_at LIMIT 1)
+          AND NOT EXISTS (SELECT FROM suppressions WHERE tenant_id = :tenant
+            AND kind = :kind AND value_hash = :value_hash)"""
+    ),
+    text(
+        """DELETE FROM suppressions
+        WHERE tenant_id = :tenant AND kind = :kind AND value_hash = ANY(:older)"""
+    ),
+    text(
+        """UPDATE suppressions SET entry_hash = :value_hash
+        WHERE tenant_id = :tenant AND entry_hash = ANY(:older)"""
+    ),
+)
 
 
 async def add_entries(

@@ -32,6 +32,8 @@ class Suppression(OwnedRecord, Base):
     """Of a phone number: its last digits, by which texts are searched for it."""
     entry_hash: Mapped[bytes | None] = mapped_column(BYTEA)
     """Of a person: the entry of their address, with which this one is taken off the list."""
+    key_fingerprint: Mapped[bytes | None] = mapped_column(BYTEA)
+    """Which key it is hashed with; NULL if an older version made it."""
     reason: Mapped[str | None]
 
 

@@ -144,7 +144,7 @@ async def background_work(
         # Two for the worker's claims and settles, the rest for tools and records.
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
-        await hand_out_keys(engine, secret=settings.suppression_key)
+        await hand_out_keys(engine, **settings.suppression_secrets)
         tools = await stack.enter_async_context(open_tools(settings, engine, world))
         events: Events[Event] = Events()
         changes = await stored_changes(engine)
