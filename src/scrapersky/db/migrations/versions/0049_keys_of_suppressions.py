@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import BYTEA
 
-revision = "0053_keys_of_suppressions"
-down_revision = "0046_people_of_addresses"
+revision = "0049_keys_of_suppressions"
+down_revision = "0048_process_back"
 
 
 def upgrade() -> None:
