@@ -41,7 +41,7 @@ MAX_CHUNK: Final = 1_000
 """Records matched in one transaction."""
 FIRST_CHUNK: Final = 100
 MAX_COMPARISONS: Final = 20_000
-"""Pairs compared in one transaction, but for its last record: about half a second."""
+"""Pairs compared in one chunk, but for its last record: about half a second."""
 SUMMED_AT_ONCE: Final = 1_000
 
 ASSIGN: Final = text(
