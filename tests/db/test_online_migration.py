@@ -1,7 +1,6 @@
 """A database that is in use is migrated while others read and write it."""
 
 import asyncio
-import os
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -17,6 +16,7 @@ from tests.conftest import TestDatabase
 from tests.db.filled import FILLED, OLD, fill, watched
 
 ROWS = 20_000
+MILLION = 1_000_000
 FILES = """SELECT relname, relfilenode FROM pg_class WHERE relkind = 'r'
   AND relnamespace IN ('public'::regnamespace, 'curation'::regnamespace)"""
 INVALID = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
@@ -52,13 +52,13 @@ async def test_tables_were_rewritten_and_locked_while_an_index_was_built(
     empty_database: TestDatabase, old: asyncpg.Connection
 ) -> None:
     await fill(old, ROWS)
-    files = dict(await old.fetch(FILES))
+    files = await files_of(old)
     changed = await old.fetchval("SELECT max(updated_at) FROM contacts")
 
     with watched(empty_database.dsn) as seen:
         await migrate(empty_database)
 
-    after = dict(await old.fetch(FILES))
+    after = await files_of(old)
     assert {name: after[name] for name in files} == files, "no table was rewritten"
     assert await old.fetch(INVALID) == []
     # Building an index plainly holds a SHARE lock.
@@ -68,6 +68,10 @@ async def test_tables_were_rewritten_and_locked_while_an_index_was_built(
     untouched = "SELECT count(*) FROM contacts WHERE updated_at <= $1"
     assert await old.fetchval(untouched, changed) >= ROWS - 10
     await derived_is_right(old)
+
+
+async def files_of(connection: asyncpg.Connection) -> dict[str, int]:
+    return {row[0]: row[1] for row in await connection.fetch(FILES)}
 
 
 async def derived_is_right(connection: asyncpg.Connection) -> None:
@@ -86,17 +90,16 @@ async def derived_is_right(connection: asyncpg.Connection) -> None:
 async def test_a_migration_of_a_million_rows_was_an_outage(
     empty_database: TestDatabase, old: asyncpg.Connection
 ) -> None:
-    rows = int(os.environ.get("SCRAPERSKY_TEST_ROWS", "1000000"))
-    await fill(old, rows)
-    files = dict(await old.fetch(FILES))
+    await fill(old, MILLION)
+    files = await files_of(old)
 
     began = time.monotonic()
     with watched(empty_database.dsn) as seen:
         await migrate(empty_database)
 
-    print(f"\n{rows:,} rows, {time.monotonic() - began:.1f} s in all")
+    print(f"\n{MILLION:,} rows, {time.monotonic() - began:.1f} s in all")
     print(seen.table())
-    after = dict(await old.fetch(FILES))
+    after = await files_of(old)
     assert {name: after[name] for name in files} == files, "no table was rewritten"
     assert max(seen.locks.values()) < 1, "a lock that keeps others out"
     assert max(seen.waits.values(), default=0) < 1, "somebody waited for a lock"
