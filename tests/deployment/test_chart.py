@@ -1,10 +1,7 @@
 """The chart, rendered by Helm itself and held against the schemas of Kubernetes."""
 
-import os
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +11,7 @@ from scrapersky.api.health import router as health_router
 from scrapersky.api.worker_app import router as worker_router
 from scrapersky.cli import app as commands
 from scrapersky.configuration import SECRET_FILES, VARIABLES
+from tests.deployment.packages import package
 
 # Helm is 68 MB, the schemas are 22: neither belongs into what everyone installs.
 pytestmark = pytest.mark.long
@@ -45,17 +43,6 @@ VALUES: dict[str, dict[str, Any]] = {
 }
 SCHEMAS = ("1.25", "1.31", "1.37")
 """The oldest that the chart names, one between, and the newest there is."""
-
-
-def package(name: str) -> ModuleType:
-    """Import a package of locks/deploy.txt; without it fail in CI and skip elsewhere."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError:
-        said = f"{name} is not installed (uv pip install -r locks/deploy.txt)"
-    if os.environ.get("CI"):
-        pytest.fail(said)
-    pytest.skip(said)
 
 
 def rendered(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
