@@ -20,9 +20,7 @@ FAILED = 1
 MISUSED = 2
 SIGNALLED = 128
 """And the number of the signal, as shells say it."""
-STOPPED = (
-    "Stopped before it was done. What is stored is whole: the same command goes on."
-)
+STOPPED = "Stopped before it was done. What is stored is whole; run it again to finish."
 
 HELP = """\
 Turn a search into verified business contacts, with the source of every value.
