@@ -22,7 +22,7 @@ from scrapersky.scheduler.run_log import (
     last_runs,
     purge_runs,
 )
-from scrapersky.scheduler.schedule import Job, Schedule, cadence
+from scrapersky.scheduler.schedule import CUT_OFF, Job, Schedule, cadence
 from scrapersky.scheduler.tally import Counts
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
@@ -186,6 +186,46 @@ async def test_a_stop_waits_until_the_run_is_recorded(engine: AsyncEngine) -> No
 
     assert RunOutcome.EXECUTED in await outcomes(engine)
     assert {run.finished_at is None for run in await recent_runs(engine)} == {False}
+
+
+async def test_a_run_that_outlasts_the_grace_seemed_to_run_for_ever(
+    engine: AsyncEngine,
+) -> None:
+    begun = asyncio.Event()
+
+    async def wait() -> int:
+        begun.set()
+        await asyncio.Event().wait()
+        return 0
+
+    schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
+    schedule.start()
+    await asyncio.wait_for(begun.wait(), HUNG)
+    await schedule.stop(timedelta(0))
+
+    (run,) = await recent_runs(engine)
+    assert (run.outcome, run.error) == (RunOutcome.FAILED, CUT_OFF)
+    assert run.finished_at is not None
+
+
+async def test_a_run_whose_caller_left_seemed_to_run_for_ever(
+    engine: AsyncEngine,
+) -> None:
+    begun = asyncio.Event()
+
+    async def wait() -> int:
+        begun.set()
+        await asyncio.Event().wait()
+        return 0
+
+    schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
+    caller = asyncio.create_task(schedule.trigger("a_job"))
+    await asyncio.wait_for(begun.wait(), HUNG)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+
+    assert await outcomes(engine) == [RunOutcome.FAILED]
 
 
 async def test_a_missed_run_is_recorded(engine: AsyncEngine) -> None:
