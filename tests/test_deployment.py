@@ -228,7 +228,7 @@ def test_alerts_of_prometheus_went_nowhere() -> None:
 
 
 def test_every_service_stops_in_time_and_gains_no_rights() -> None:
-    grace = int(VARIABLES["SHUTDOWN_GRACE_SECONDS"].default)
+    grace = int(str(VARIABLES["SHUTDOWN_GRACE_SECONDS"].default))
 
     for name, service in COMPOSED["services"].items():
         assert service["security_opt"] == ["no-new-privileges:true"], name
