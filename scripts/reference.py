@@ -1,6 +1,7 @@
 """Write the pages of the documentation that are made from the code: python -m scripts.reference."""
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -12,6 +13,7 @@ from scrapersky.api.middleware.route import routes_of
 from scrapersky.cli import app as command_line
 from scrapersky.configuration import VARIABLES, load_settings, shown
 from scrapersky.db.connection import parse_target
+from scrapersky.db.releases import Release, releases
 from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS as RECORD_KINDS
@@ -295,6 +297,49 @@ def reach_row(kind: Kind) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def releases_page() -> str:
+    """List every release, and the schema that it needs."""
+    lines = [
+        "# Releases",
+        "",
+        (
+            "What changed in each, and what an operator does to upgrade to it, is in the "
+            "[changelog](../../CHANGELOG.md). `scrapersky version` says which release and "
+            "which build of it is installed, `scrapersky workers` which one each process is."
+        ),
+        "",
+        "| version | date | schema | runs on it | commit |",
+        "|---|---|---|---|---|",
+        *map(release_row, releases()),
+        "",
+        (
+            "*Runs on it*: the oldest release that starts and works on this one's schema as it "
+            "is. Before an older one starts, the newest takes the schema back, from 0.4.0 on: "
+            "`scrapersky migrate --to VERSION` ([how to](../how-to/upgrade.md#going-back)). "
+            "Tests upgrade the database that each release left behind "
+            "(`tests/db/releases/`), work on it, take it back, and let the old release's own "
+            "code work on it again. How a release is made is in "
+            "[CONTRIBUTING](../../CONTRIBUTING.md#making-a-release)."
+        ),
+        "",
+    ]
+    return MADE + "\n".join(lines)
+
+
+def release_row(release: Release) -> str:
+    """Describe one release."""
+    changes = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = re.search(
+        rf"^## \[{re.escape(release.version)}\] - (\S+)$", changes, re.MULTILINE
+    )
+    date = found[1] if found else "not yet"
+    commit = f"`{release.commit[:8]}`" if release.commit else "this one"
+    return (
+        f"| {release.version} | {date} | `{release.revision}` | {release.runs} "
+        f"| {commit} |"
+    )
+
+
 def listed(names: Iterable[str]) -> str:
     """Write some names one after the other."""
     return ", ".join(f"`{name}`" for name in names) or "-"
@@ -336,6 +381,7 @@ PAGES: dict[str, Callable[[], str]] = {
         for number in workflow_reference.NUMBERS
     },
     "kinds.md": kinds_page,
+    "releases.md": releases_page,
     "commands.md": commands_page,
     "errors.md": errors_page,
     "api-routes.md": routes_page,

@@ -11,16 +11,9 @@ import pytest
 from scrapersky.kit.build import build, full_version, version
 from scrapersky.settings import address_of
 from tests.conftest import TestDatabase
-from tests.releases.rig import THIS, Tree, copy_of_this
+from tests.releases.rig import THIS, Tree, copy_of_this, free_port
 
 LISTED = "SELECT pid, version FROM processes"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def said_by(tree: Tree) -> dict[str, str]:

@@ -5,18 +5,39 @@ from uuid import UUID
 
 from scrapersky.cli.commands.options import AsJson
 from scrapersky.cli.garbage import without_collector
+from scrapersky.errors import ConfigurationError
 
 
-def migrate(*, json: AsJson = False) -> None:
-    """Bring the database to the schema this version needs.
+def migrate(
+    *, to: str | None = None, check: bool = False, json: AsJson = False
+) -> None:
+    """Bring the database to the schema this version needs, or back to that of a release.
 
     `scrapersky up` does this by itself on the embedded database; on any other this is a step of
     its own, before new processes start. Many may do it at once, and it is all or nothing.
+
+    Parameters
+    ----------
+    to
+        An older release, such as 0.3.0, or a revision: what came after it is undone. Stop all
+        processes first, and back up: what the older schema has no place for is lost.
+    check
+        With `--to`: say what would be undone and lost, and leave everything as it is.
     """
+    if to is not None:
+        with without_collector():
+            from scrapersky.cli.way_back import go_back
+
+        return go_back(to, check=check, json=json)
+    if check:
+        raise ConfigurationError(
+            "`migrate --check` needs `--to`.",
+            hint="`scrapersky upgrade --check` says what migrating would do.",
+        )
     with without_collector():
         from scrapersky.cli.migrate import migrate as work
 
-    work(json=json)
+    return work(json=json)
 
 
 def upgrade(*, check: bool = False, json: AsJson = False) -> int:

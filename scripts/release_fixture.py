@@ -1,0 +1,92 @@
+"""Make the database that a release leaves behind, for tests of upgrades and of going back.
+
+    python -m scripts.release_fixture                      # of this tree
+    python -m scripts.release_fixture 0.3.0 --tree DIR     # of the sources of a release in DIR
+
+The release's own code fills it: its demo town from the search to the contacts, then users, a
+key and a domain that waits. It is kept as a backup: rows alone, for any PostgreSQL from 14 on.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from scrapersky.cli.backup import save
+from scrapersky.configuration import load_settings
+from scrapersky.db.connection import parse_target
+from scrapersky.db.embedded import EmbeddedPostgres
+from scrapersky.kit.build import version
+
+ROOT: Final = Path(__file__).parents[1]
+PLACE: Final = ROOT / "tests" / "db" / "releases"
+KEY: Final = b"a database that anybody may read"
+SIZE: Final = "12"
+"""Businesses of the town: enough for every kind of row, few enough to be kept for ever."""
+LARGEST: Final = 300_000
+SOURCES: Final = ("src", "packages/curation-sdk/src")
+START: Final = "from scrapersky.cli import main; main()"
+COMMANDS: Final = (
+    ("tenant", "create", "Harbour Agency"),
+    ("user", "create", "ada@harbour.example", "--role", "curator"),
+    ("key", "create", "Nightly export"),
+    ("submit", "{waiting}"),
+)
+WAITING: Final = "waits.example\n"
+"""A file with a domain that nobody has looked at when the release ends."""
+
+
+def make(release: str, tree: Path, place: Path) -> None:
+    """Fill a database with the code of a release, and keep it."""
+    with TemporaryDirectory(prefix="scrapersky-release-") as found:
+        data = Path(found) / "data"
+        data.parent.chmod(0o755)  # the server may have a user of its own
+        run(tree, "demo", "--size", SIZE, "--once", SCRAPERSKY_DATA_DIR=data, PORT=8765)
+        with EmbeddedPostgres(data / "demo") as server:
+            waiting = data / "waiting.txt"
+            waiting.write_text(WAITING)
+            for words in COMMANDS:
+                told = [word.format(waiting=waiting) for word in words]
+                run(tree, *told, SCRAPERSKY_DATA_DIR=data, DATABASE_URL=server.url)
+            given = {"SCRAPERSKY_DATA_DIR": str(data)}
+            settings = load_settings(given, dotenv=None).settings
+            target = parse_target(server.url, pooler=False)
+            manifest = asyncio.run(save(target, settings, place, KEY))
+    place.chmod(0o644)
+    size = place.stat().st_size
+    print(f"{place}: release {release}, {manifest.revision}, {size:,} bytes.")
+    if size > LARGEST:
+        sys.exit(f"That is too large to be kept: at most {LARGEST:,}.")
+
+
+def run(tree: Path, *words: str, **settings: object) -> None:
+    """Run a command with the sources of a release and the libraries of this environment."""
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    sources = os.pathsep.join(str(tree / one) for one in SOURCES)
+    subprocess.run(
+        [sys.executable, "-c", START, *words],
+        env=clean
+        | {"PYTHONPATH": sources}
+        | {name: str(value) for name, value in settings.items()},
+        stdin=subprocess.DEVNULL,
+        cwd="/",
+        check=True,
+    )
+
+
+def main() -> None:
+    """Make the fixture of a release."""
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("release", nargs="?", default=version())
+    words.add_argument("--tree", type=Path, default=ROOT)
+    given = words.parse_args()
+    PLACE.mkdir(exist_ok=True)
+    make(given.release, given.tree.resolve(), PLACE / f"{given.release}.backup")
+
+
+if __name__ == "__main__":
+    main()
