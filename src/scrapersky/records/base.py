@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import (
     BigInteger,
     DateTime,
+    Dialect,
     FetchedValue,
     ForeignKey,
     Index,
@@ -134,9 +135,25 @@ def phone_digits_index(table: str) -> Index:
     )
 
 
+class NativeEnum(ENUM):
+    """An enum that may have labels of a newer version: those are read as plain text."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # noqa: ANN401 - as above it
+        """Return what turns a label into a member; a row with another label is still read."""
+        known = super().result_processor(dialect, coltype)  # type: ignore[no-untyped-call]
+
+        def member_or_text(value: str | None) -> object:
+            try:
+                return known(value)
+            except LookupError:
+                return value
+
+        return member_or_text
+
+
 def native_enum(values: type[StrEnum], name: str) -> ENUM:
     """Make the PostgreSQL enum of a status: its labels are the values, spelt once."""
-    return ENUM(
+    return NativeEnum(
         values,
         name=name,
         values_callable=lambda kind: [member.value for member in kind],
