@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 from alembic import command
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.cli.database import a_database
@@ -134,7 +135,15 @@ async def what_is_lost(engine: AsyncEngine, revision: str) -> list[Loss]:
             text(f"SET LOCAL lock_timeout = '{migrate.LOCK_TIMEOUT}'")
         )
         before = await connection.run_sync(content_of)
-        losses = await connection.run_sync(attempt, before, revision)
+        try:
+            losses = await connection.run_sync(attempt, before, revision)
+        except DBAPIError as error:
+            if not migrate.is_lock_timeout(error):
+                raise
+            raise SchemaMismatch(
+                "A table is in use, so what would be lost cannot be found out now.",
+                hint="Stop the processes that work on the database, and try again.",
+            ) from error
         await connection.rollback()
     await engine.dispose()  # the driver remembers types that were gone for a moment
     return losses
