@@ -175,6 +175,7 @@ def test_every_release_starts_again_after_the_way_back(
     if release.commit is None:
         pytest.skip("it is not tagged yet")
     tree = sources_of(release, tmp_path / "sources")
+    asyncio.run(migrate(upgraded.database))
     refused = tree.run(
         "worker", DATABASE_URL=upgraded.database.url, SCRAPERSKY_DATA_DIR=tmp_path
     )
