@@ -1,7 +1,6 @@
 """`scrapersky migrate --to`: back to the schema of an older release."""
 # ruff: noqa: S608 - built from names of the catalogue, which are quoted
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -13,10 +12,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.cli.database import a_database
-from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.configuration import load_settings
 from scrapersky.db import migrate
 from scrapersky.db.connection import Target, check_server, connect
+from scrapersky.db.migrations.steps import begin, is_busy
 from scrapersky.db.releases import revision_meant
 from scrapersky.db.revision import current_revision, refuse_newer_schema, revisions
 from scrapersky.db.roles import PLAIN, quoted
@@ -24,7 +24,9 @@ from scrapersky.errors import SchemaMismatch
 from scrapersky.scheduler.presence import live_processes
 
 COLUMNS: Final = text("""SELECT n.nspname || '.' || c.relname, a.attname,
-    a.attgenerated <> '' FROM pg_attribute a
+    a.attgenerated <> '' OR EXISTS (SELECT FROM pg_trigger t
+      WHERE t.tgrelid = c.oid AND t.tgname = 'derive_' || a.attname)
+  FROM pg_attribute a
   JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname IN ('public', 'curation') AND c.relkind IN ('r', 'p')
     AND c.relname <> ALL(:versions)
@@ -60,8 +62,8 @@ def go_back(to: str, *, check: bool = False, json: bool = False) -> None:
     """Take the schema back to a release, or only say what would be lost."""
     revision = revision_meant(to)
     settings = load_settings().settings
-    with stop_on_signals(), a_database(settings) as target:
-        undone, losses = asyncio.run(walk_back(target, revision, check=check))
+    with raised_signals(), a_database(settings) as target:
+        undone, losses = run_stoppable(walk_back(target, revision, check=check))
     if json:
         lost = {loss.what: loss.values for loss in losses}
         told = {"undone": undone, "revision": revision, "lost": lost, "done": not check}
@@ -84,7 +86,7 @@ async def walk_back(
 ) -> tuple[tuple[str, ...], list[Loss]]:
     """Undo what came after a revision; return what, and what had no place any more."""
     engine = connect(
-        target, name="scrapersky-migrate", pool_size=1, statement_timeout=None
+        target, name="scrapersky-migrate", pool_size=2, statement_timeout=None
     )
     try:
         await check_server(engine)
@@ -131,14 +133,12 @@ async def refuse_company(engine: AsyncEngine, now: str | None) -> None:
 async def what_is_lost(engine: AsyncEngine, revision: str) -> list[Loss]:
     """Try it in a transaction that is rolled back, and compare."""
     async with engine.connect() as connection:
-        await connection.execute(
-            text(f"SET LOCAL lock_timeout = '{migrate.LOCK_TIMEOUT}'")
-        )
+        await connection.run_sync(begin)
         before = await connection.run_sync(content_of)
         try:
             losses = await connection.run_sync(attempt, before, revision)
         except DBAPIError as error:
-            if not migrate.is_lock_timeout(error):
+            if not is_busy(error):
                 raise
             raise SchemaMismatch(
                 "A table is in use, so what would be lost cannot be found out now.",
