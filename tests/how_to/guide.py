@@ -12,6 +12,7 @@ from sdk_tests.rig.waiting import HUNG
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+STATEMENTS = re.compile(r"^```sql\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ANYTHING = "…"
 """What stands on a page for what differs from time to time."""
 
@@ -22,6 +23,12 @@ def commands_of(page: str) -> list[str]:
     lines = (line for block in blocks for line in block.splitlines())
     typed = (line.removeprefix("$ ").split("  #")[0].strip() for line in lines)
     return list(dict.fromkeys(typed))
+
+
+def statements_of(page: str) -> list[str]:
+    """Return the statements of a page for the database, one a line."""
+    blocks = STATEMENTS.findall((PAGES / page).read_text())
+    return [line for block in blocks for line in block.splitlines()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from scrapersky.configuration import VARIABLES
 from sdk_tests.rig.cluster import Cluster, running_cluster
 from tests.cli.rig import run
-from tests.how_to.guide import PAGES, Shell, Step, steps_of
+from tests.how_to.guide import PAGES, Shell, Step, statements_of, steps_of
 from tests.how_to.running import running
 
 PAGE = "rotate-secrets.md"
@@ -25,14 +25,6 @@ def test_every_secret_of_the_settings_is_on_the_page() -> None:
 
     assert len(secrets) > 10
     assert [name for name in secrets if f"`{name}`" not in page] == []
-
-
-def statements() -> list[str]:
-    """Return the statements of the page, in its order."""
-    blocks = re.findall(
-        r"^```sql\n(.*?)^```$", (PAGES / PAGE).read_text(), re.DOTALL | re.MULTILINE
-    )
-    return [line for block in blocks for line in block.splitlines()]
 
 
 @pytest.fixture
@@ -60,7 +52,7 @@ def test_the_database_user_and_the_suppression_key_change_under_a_running_instal
     old_user = {"DATABASE_URL": as_user(cluster, "scrapersky_a", "old%20one")}
     new_user = {"DATABASE_URL": as_user(cluster, "scrapersky_b", "a%20new%20one")}
     base = {"SCRAPERSKY_DATA_DIR": tmp_path, "SUPPRESSION_KEY": FIRST}
-    make, grant, look, *drop = statements()
+    make, grant, look, *drop = statements_of(PAGE)
 
     with ExitStack() as first:
         old_api = first.enter_context(running("serve", base | old_user))
