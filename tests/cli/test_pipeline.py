@@ -497,6 +497,10 @@ def test_a_backup_brought_back_whom_somebody_had_erased_since(
     assert command("doctor").returncode == 0
 
 
+LISTED = """INSERT INTO suppressions (tenant_id, kind, value_hash)
+  SELECT id, 'email', 'a hash' FROM tenants"""
+
+
 def test_a_backup_that_cannot_be_used_is_refused_and_changes_nothing(
     settings: dict[str, str], database: TestDatabase, command: Command, tmp_path: Path
 ) -> None:
@@ -506,7 +510,15 @@ def test_a_backup_that_cannot_be_used_is_refused_and_changes_nothing(
     # A restore takes the key into use.
     settings["SUPPRESSION_KEY"] = "0123456789abcdef" * 2
     assert command("restore", str(file), "--replace").returncode == 0
+    execute(database, LISTED)
     assert command("backup", str(keyless)).returncode == 0
+    settings |= {
+        "SUPPRESSION_OTHER_KEYS": settings["SUPPRESSION_KEY"],
+        "SUPPRESSION_KEY": "fedcba9876543210" * 2,
+    }
+    assert command("restore", str(keyless), "--replace").returncode == 0
+    del settings["SUPPRESSION_OTHER_KEYS"]
+    with_another = command("restore", str(keyless), "--replace")
     del settings["SUPPRESSION_KEY"]
     without_key = command("restore", str(keyless), "--replace")
     execute(
@@ -517,6 +529,7 @@ def test_a_backup_that_cannot_be_used_is_refused_and_changes_nothing(
     in_use = command("restore", str(file), "--replace")
 
     assert "is not a backup of ScraperSky" in command("restore", str(plain)).stderr
+    assert "SUPPRESSION_KEY, and another is set" in with_another.stderr
     assert "SUPPRESSION_KEY, and none is set" in without_key.stderr
     assert "Processes work on this database: other-host-1" in in_use.stderr
     assert execute(database, "SELECT count(*) FROM tenants") == [(1,)]

@@ -11,7 +11,7 @@ from typing import IO, Final
 
 import asyncpg
 from alembic import command
-from sqlalchemy import select, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -52,7 +52,7 @@ from scrapersky.errors import BackupUnusable, ConfigurationError, SchemaMismatch
 from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.key import fingerprint, given_keys, hand_out_keys
 from scrapersky.privacy.reapply import add_kept, erase_again, keep_list
-from scrapersky.records import METADATA, SuppressionKey
+from scrapersky.records import METADATA
 from scrapersky.records.check import try_write
 from scrapersky.scheduler.presence import live_processes
 from scrapersky.settings import Settings
@@ -185,8 +185,7 @@ async def describe(connection: AsyncConnection) -> BackupOrigin:
             "There is nothing to back up: the database was never migrated.",
             hint="`scrapersky migrate` makes its tables.",
         )
-    outside = select(SuppressionKey.fingerprint).where(SuppressionKey.secret.is_(None))
-    prints = await connection.scalars(outside)
+    prints = await connection.scalars(KEYS_NEEDED)
     return BackupOrigin(
         made_at=utc_now().replace(microsecond=0),
         scrapersky=version("scrapersky"),
@@ -302,13 +301,22 @@ def check_key(settings: Settings, about: BackupOrigin) -> None:
     mine = {
         fingerprint(key).hex() for key in given_keys(**settings.suppression_secrets)
     }
-    if not mine & set(about.keys_elsewhere):
+    if set(about.keys_elsewhere) - mine:
         raise ConfigurationError(
             "The suppression list in this backup was made with a SUPPRESSION_KEY, and "
             f"{'another is set' if mine else 'none is set'}.",
-            hint="Set the key that the installation had; without it nobody on the list "
-            "is protected.",
+            hint="Set the key that the installation had, and others it had beside it as "
+            "SUPPRESSION_OTHER_KEYS; without them nobody on the list is protected.",
         )
+
+
+KEYS_NEEDED = text(
+    """SELECT fingerprint FROM suppression_keys k WHERE secret IS NULL AND EXISTS (
+      SELECT FROM suppressions s WHERE k.fingerprint::text =
+        coalesce(to_jsonb(s)->>'key_fingerprint', k.fingerprint::text))"""
+)
+"""Keys outside the database that entries are under, or may be: of an older version, in which
+entries do not say so, all."""
 
 
 async def check_destination(there: Target, *, replace: bool) -> None:
