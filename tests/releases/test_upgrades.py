@@ -13,7 +13,7 @@ from scrapersky.cli.way_back import walk_back
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.db.releases import RELEASED, Release, releases
+from scrapersky.db.releases import RELEASED, RUNS_ON_OURS, Release, releases
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import SchemaMismatch
@@ -176,12 +176,12 @@ def test_every_release_starts_again_after_the_way_back(
         pytest.skip("it is not tagged yet")
     tree = sources_of(release, tmp_path / "sources")
     asyncio.run(migrate(upgraded.database))
-    refused = tree.run(
-        "worker", DATABASE_URL=upgraded.database.url, SCRAPERSKY_DATA_DIR=tmp_path
-    )
-
-    assert refused.returncode == 1
-    assert revisions()[-1] in refused.stderr, "it says that the schema is newer"
+    if release.version < RUNS_ON_OURS:
+        refused = tree.run(
+            "worker", DATABASE_URL=upgraded.database.url, SCRAPERSKY_DATA_DIR=tmp_path
+        )
+        assert refused.returncode == 1
+        assert revisions()[-1] in refused.stderr, "it says that the schema is newer"
 
     asyncio.run(
         walk_back(parse_target(upgraded.database.url), upgraded.revision, check=False)
@@ -197,7 +197,7 @@ def test_every_release_starts_again_after_the_way_back(
     ("old", "newer"),
     [
         (old, newer)
-        for newer in RELEASED
+        for newer in releases()
         for old in RELEASED
         if newer.runs <= old.version < newer.version
     ],
@@ -207,6 +207,8 @@ def test_an_older_release_runs_on_the_schema_of_a_newer_one(
     old: Release, newer: Release, bare_database: TestDatabase, tmp_path: Path
 ) -> None:
     asyncio.run(load(bare_database, newer.version))
+    if newer.commit is None:
+        asyncio.run(migrate(bare_database))
 
     works(sources_of(old, tmp_path / "sources"), bare_database, tmp_path / "old", "up")
 

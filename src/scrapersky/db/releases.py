@@ -42,7 +42,7 @@ RELEASED: Final = (
     ),
 )
 """Those that are tagged. The one that is being made is not among them."""
-RUNS_ON_OURS: Final = "0.4.0"
+RUNS_ON_OURS: Final = "0.2.0"
 """The oldest release that runs on the schema of this code."""
 
 

@@ -337,7 +337,7 @@ class CompanyProgress(Base):
     )
     kind: Mapped[str] = mapped_column(primary_key=True)
     """A kind of records, or `matching`: whether putting them together fails."""
-    read_until: Mapped[datetime | None]
+    read_until: Mapped[datetime] = mapped_column(server_default=text("to_timestamp(0)"))
     """Everything that was stored until then has been read."""
     began_at: Mapped[datetime | None]
     """When reading began that has not ended."""
