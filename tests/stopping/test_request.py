@@ -115,6 +115,7 @@ def is_cut_off(answer: Answer) -> bool:
     return answer.status == 503 and "retry-after" in answer.headers
 
 
+@pytest.mark.long
 def test_requests_under_way_held_up_the_stop_or_ended_in_500(
     house: House, key: str
 ) -> None:
