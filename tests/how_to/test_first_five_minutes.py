@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from scrapersky.scheduler.alert import RULES
 from tests.cli.rig import execute
