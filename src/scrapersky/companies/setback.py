@@ -21,7 +21,8 @@ DUE: Final = text(
     FROM tenants t LEFT JOIN company_progress p ON p.tenant_id = t.id
     WHERE t.suspended_at IS NULL GROUP BY t.id
     HAVING coalesce(max(p.resume_at) <= clock_timestamp(), true)
-    ORDER BY min(p.read_until) FILTER (WHERE p.kind <> '{KIND}') NULLS FIRST, t.id"""  # noqa: S608 - a constant
+    ORDER BY coalesce(min(p.read_until) FILTER (WHERE p.kind <> '{KIND}'), to_timestamp(0)),
+      t.id"""  # noqa: S608 - a constant
 )
 SET_BACK: Final = text(
     f"""INSERT INTO company_progress AS p (tenant_id, kind, failures, error, resume_at)

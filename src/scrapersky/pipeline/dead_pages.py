@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
+from curation_sdk import queries
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.rule import apply_rules
 from scrapersky.curation.site_budget import SiteBudget
@@ -21,12 +22,14 @@ from scrapersky.db.transaction import transaction
 from scrapersky.records import KINDS
 
 SITES_AT_ONCE: Final = 50
-SITES: Final = text("""
-SELECT DISTINCT p.tenant_id, p.domain_id FROM curation.dead_letter d
+# One that gave up has let the rules choose itself.
+SITES: Final = text(f"""
+SELECT DISTINCT p.tenant_id, p.domain_id FROM {queries.dead_letters("page_curation")} d
 JOIN pages p ON p.id = d.item::uuid
-WHERE d.stage = 'page_curation' AND d.died_at > clock_timestamp() - CAST(:within AS interval)
+WHERE d.kind IN ('quarantined', 'exhausted')
+  AND d.died_at > clock_timestamp() - CAST(:within AS interval)
 ORDER BY 1, 2
-""")
+""")  # noqa: S608 - our own words
 
 
 async def choose_after_dead_letters(

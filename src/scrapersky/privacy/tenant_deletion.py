@@ -34,8 +34,7 @@ SHARED: Final[Mapping[str, str]] = {
     "stage_overrides": "how stages are set for all",
     "alert_watch": "when the installation was last looked at",
     "alerts": "what was wrong; alerts about the tenant are removed",
-    "curation.stage": "which stages there are, and whether they are paused",
-    "curation.version": "the version of the queue's tables",
+    **dict.fromkeys(queries.SHARED_TABLES, "which stages there are, and their tables"),
 }
 """Tables whose rows belong to no tenant, and what they are."""
 
@@ -134,7 +133,7 @@ def withdrawal(stage: AnyStage) -> str:
         f"""UPDATE {table} SET {status} = {queries.literal(stage.failed)}
         WHERE id IN (SELECT id FROM {table} WHERE tenant_id = :tenant AND {status} IN ({waiting})
           LIMIT :chunk FOR UPDATE SKIP LOCKED) RETURNING CAST(id AS text) AS item""",
-        ("curation.claim",),
+        (queries.CLAIMS,),
     )
 
 
@@ -163,7 +162,7 @@ async def forget_errors(
         whys = " UNION ".join(
             f"SELECT why FROM {kept} JOIN {name} AS m ON item = CAST(m.id AS text)"
             " WHERE m.tenant_id = :tenant"
-            for kept in ("curation.attempt", "curation.dead_letter")
+            for kept in (queries.ATTEMPTS, queries.DEAD_LETTERS)
         )
         await connection.execute(
             text(

@@ -9,9 +9,12 @@ names and columns of the tables may change, those of the subqueries do not.
 from curation_sdk.queue import literal
 
 __all__ = [
+    "ATTEMPTS",
+    "CLAIMS",
     "DEAD_LETTERS",
     "ITEM_TABLES",
     "PURGE_DEAD_LETTERS",
+    "SHARED_TABLES",
     "attempts",
     "claims",
     "dead_letters",
@@ -19,11 +22,20 @@ __all__ = [
     "literal",
 ]
 
-ITEM_TABLES = ("curation.claim", "curation.attempt", "curation.dead_letter")
-"""The tables that hold a row per item, for grants and row-level security."""
+CLAIMS = "curation.claim"
+"""The table of items in work or waiting."""
+
+ATTEMPTS = "curation.attempt"
+"""The table of every claim and what became of it."""
 
 DEAD_LETTERS = "curation.dead_letter"
 """The table of dead letters, for what concerns all stages at once."""
+
+ITEM_TABLES = (CLAIMS, ATTEMPTS, DEAD_LETTERS)
+"""The tables that hold a row per item, for grants and row-level security."""
+
+SHARED_TABLES = ("curation.stage", "curation.version")
+"""The tables that hold nothing about items."""
 
 PURGE_DEAD_LETTERS = """DELETE FROM curation.dead_letter WHERE (stage, item) IN (
     SELECT stage, item FROM curation.dead_letter
