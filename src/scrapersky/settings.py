@@ -234,7 +234,8 @@ class Settings(Frozen):
     )
     database_url: SecretStr | None = Field(
         None,
-        description="Any PostgreSQL 14 or newer; without it the embedded one is used.",
+        description="Any PostgreSQL 14 or newer; without it the embedded one is used. Of "
+        "several hosts (`host1:5432,host2:5432`) the one that can be written to.",
     )
     database_pooler: Literal["auto", "none", "transaction"] = Field(
         "auto",

@@ -1,12 +1,14 @@
 import socket
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, make_url, text
 
+from scrapersky.db import connection
 from scrapersky.db.connection import (
     check_server,
     connect,
@@ -17,6 +19,7 @@ from scrapersky.db.connection import (
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.errors import (
     ConfigurationError,
+    DatabaseReadOnly,
     DatabaseRefused,
     DatabaseUnreachable,
     DatabaseUnsuitable,
@@ -53,6 +56,68 @@ def test_the_url_may_say_that_a_pooler_stands_before(
 def test_the_setting_overrules_the_url_about_the_pooler() -> None:
     assert parse_target("postgresql://h:6543/d", pooler=False).behind_pooler is False
     assert parse_target("postgresql://h/d", pooler=True).behind_pooler is True
+
+
+@pytest.mark.parametrize(
+    ("url", "dsn"),
+    [
+        (
+            "postgres://u:p@a:1,b/d",
+            "postgresql://u:p@/d?host=a%2Cb&port=1%2C5432&target_session_attrs=read-write",
+        ),
+        (
+            "postgresql://[::1]:1,b:2/d?target_session_attrs=any",
+            "postgresql:///d?host=%3A%3A1%2Cb&port=1%2C2&target_session_attrs=any",
+        ),
+    ],
+)
+def test_of_several_hosts_the_one_that_can_be_written_to_is_asked_for(
+    url: str, dsn: str
+) -> None:
+    assert parse_target(url).dsn == dsn
+    assert parse_target(dsn).dsn == dsn
+
+
+async def test_a_silent_host_used_up_the_time_of_the_next(
+    empty_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "CONNECT_TIMEOUT", timedelta(seconds=0.5))
+    found = make_url(empty_database.url)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        both = {
+            "host": f"127.0.0.1,{found.query['host']}",
+            "port": f"{silent.getsockname()[1]},{found.query.get('port', 5432)}",
+        }
+        target = parse_target(
+            found.update_query_dict(both).render_as_string(hide_password=False)
+        )
+        engine = connect(target)
+        async with engine.connect() as connected:
+            assert await connected.scalar(text("SELECT 1")) == 1
+        await engine.dispose()
+
+
+async def test_no_primary_among_the_hosts_is_said_in_words(
+    empty_database: TestDatabase,
+) -> None:
+    found = make_url(empty_database.url)
+    here = f"{found.query['host']}", f"{found.query.get('port', 5432)}"
+    # Nobody listens at the first; the second is no replica.
+    asked = {
+        "host": f"127.0.0.1,{here[0]}",
+        "port": f"1,{here[1]}",
+        "target_session_attrs": "standby",
+    }
+    engine = connect(
+        parse_target(
+            found.update_query_dict(asked).render_as_string(hide_password=False)
+        )
+    )
+
+    with pytest.raises(DatabaseReadOnly, match="among the hosts that answer"):
+        await check_server(engine)
+
+    await engine.dispose()
 
 
 def test_a_password_is_never_shown() -> None:

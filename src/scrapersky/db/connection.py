@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 import select
 import socket
 import ssl
@@ -32,6 +33,7 @@ from scrapersky.errors import (
 )
 
 OLDEST_SUPPORTED = 14
+DEFAULT_PORT = 5432
 SUPAVISOR_TRANSACTION_PORT = 6543
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 CONNECT_TIMEOUT = timedelta(seconds=5)
@@ -45,6 +47,10 @@ SILENT_TIMEOUT = timedelta(seconds=15)
 KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 """A peer that a firewall has forgotten is found out in 35 s, though nobody asks."""
 USED_AT = "used_at"
+SEVERAL_HOSTS = re.compile(
+    r"(?P<user>[^:]+://(?:[^:/@]*(?::[^@]*)?@)?)(?P<hosts>[^/?@]+,[^/?@]+)(?P<rest>.*)",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +74,11 @@ def parse_target(url: str, *, pooler: bool | None = None) -> Target:
     """Read a DATABASE_URL in any of the usual spellings.
 
     `pooler` decides when given; otherwise the URL does: `?pgbouncer=true`,
-    `?pooler=transaction`, or Supavisor's transaction port.
+    `?pooler=transaction`, or Supavisor's transaction port. Of several hosts, as libpq has
+    them, the one that can be written to is used.
     """
     try:
-        found = make_url(url)
+        found = spread_hosts(url)
     except ArgumentError as error:
         raise ConfigurationError(
             "DATABASE_URL is not a URL.",
@@ -90,6 +97,52 @@ def parse_target(url: str, *, pooler: bool | None = None) -> Target:
         pooler = says_pooler or found.port == SUPAVISOR_TRANSACTION_PORT
     plain = found.difference_update_query(["pgbouncer", "pooler"])
     return Target(plain.set(drivername="postgresql+asyncpg"), behind_pooler=pooler)
+
+
+def spread_hosts(url: str) -> URL:
+    """Read `host:1,host:2` where a host stands, in the form that all of our drivers read."""
+    if (several := SEVERAL_HOSTS.fullmatch(url)) is None:
+        return make_url(url)
+    pairs = [make_url(f"postgresql://{one}/") for one in several["hosts"].split(",")]
+    if not all(pair.host for pair in pairs):
+        raise ArgumentError("a host is missing")
+    plain = make_url(f"{several['user']}{several['rest']}")
+    spread = {
+        "host": ",".join(str(pair.host) for pair in pairs),
+        "port": ",".join(str(pair.port or DEFAULT_PORT) for pair in pairs),
+        # A replica answers too, and refuses what we write.
+        "target_session_attrs": "read-write",
+    }
+    return plain.set(query={**spread, **plain.query})
+
+
+class NoPrimaryServer(ConnectionError):
+    """Replicas answer, and no server that can be written to: there is none to connect to."""
+
+
+async def connect_to_any(
+    *,
+    host: str | list[str] | None = None,
+    port: int | list[int] | None = None,
+    **arguments: Any,  # noqa: ANN401 - the driver's
+) -> Any:  # noqa: ANN401 - the driver's
+    """Connect to the first host that is as asked for.
+
+    The driver does so too, but gives all of them together the time of one: a host without
+    power would use it up, and the next would never be asked.
+    """
+    if not isinstance(host, list) or not isinstance(port, list):
+        return await asyncpg.connect(host=host, port=port, **arguments)
+    refused: list[Exception] = []
+    for one, its_port in zip(host, port, strict=True):
+        try:
+            return await asyncpg.connect(host=one, port=its_port, **arguments)
+        except asyncpg.TargetServerAttributeNotMatched as error:
+            # That there is a replica says more than that the primary is gone.
+            refused.insert(0, NoPrimaryServer(str(error)))
+        except (OSError, asyncpg.CannotConnectNowError) as error:
+            refused.append(error)
+    raise refused[0]
 
 
 def connect(
@@ -115,6 +168,7 @@ def connect(
             statement_timeout.total_seconds() if statement_timeout else None
         ),
         "connection_class": connection_class.for_engine(),
+        "async_creator_fn": connect_to_any,
     }
     url = target.url
     if "sslmode" in url.query:
@@ -364,6 +418,11 @@ def explain_refusal(error: BaseException, where: str) -> DatabaseProblem:
     if state is not None:
         return state
     match cause:
+        case NoPrimaryServer():
+            return DatabaseReadOnly(
+                f"No primary server is among the hosts that answer: {where}.",
+                hint="Promote a replica, or start the primary server.",
+            )
         case (
             asyncpg.InvalidPasswordError()
             | asyncpg.InvalidAuthorizationSpecificationError()
