@@ -4,9 +4,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sdk_tests.rig.waiting import HUNG
 
@@ -56,8 +57,15 @@ def steps_of(page: str, heading: str = "") -> Iterator[Step]:
 class Shell:
     """A shell in which the steps of a page are followed, one after the other."""
 
-    def __init__(self, place: Path, **settings: object) -> None:
+    def __init__(
+        self,
+        place: Path,
+        identity: Mapping[str, Any] | None = None,
+        /,
+        **settings: object,
+    ) -> None:
         self.place = place
+        self.identity = identity or {}
         self.exported = place / ".exported"
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         self.environment = {"PATH": path, "HOME": str(place), "COLUMNS": "200"} | {
@@ -67,12 +75,12 @@ class Shell:
     def type(self, command: str) -> str:
         """Run one command; return what it printed. What is exported holds for the next."""
         exported = f"'{self.exported}'"
-        done = subprocess.run(
+        done: subprocess.CompletedProcess[str] = subprocess.run(
             ["bash", "-c", (f"[ -e {exported} ] && . {exported}\nset -eo pipefail\n"
              f"{command}\nexport -p > {exported}")],
             cwd=self.place, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=4 * HUNG, check=False,
+            timeout=4 * HUNG, check=False, **self.identity,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         return done.stdout

@@ -129,7 +129,7 @@ class Cluster:
                 stderr=log,
                 env=self._environment(),
                 start_new_session=True,
-                **({} if self.elsewhere else _identity()),
+                **({} if self.elsewhere else server_identity()),
             )
 
     def wait_until_ready(self) -> None:
@@ -265,12 +265,15 @@ atexit.register(remove_shared)
 
 def run_as_server(*command: str) -> None:
     """Run a program as the account that the server runs as."""
-    done = subprocess.run(command, capture_output=True, check=False, **_identity())
+    done = subprocess.run(
+        command, capture_output=True, check=False, **server_identity()
+    )
     if done.returncode:
         raise RuntimeError(f"{command[0]} failed: {done.stderr.decode()}")
 
 
-def _identity() -> dict[str, Any]:
+def server_identity() -> dict[str, Any]:
+    """Return as whom a process of the server runs, for the module `subprocess`."""
     if os.geteuid() != 0:
         return {}
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
