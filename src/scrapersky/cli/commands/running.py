@@ -90,7 +90,7 @@ def run(
 
 
 def submit(
-    file: Path,
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     *,
     kind: Literal["domains", "sitemaps", "pages"] = "domains",
     priority: Annotated[int, Parameter(validator=Number(gte=-1000, lte=1000))] = 0,
