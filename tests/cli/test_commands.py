@@ -385,3 +385,9 @@ def test_help_of_a_command_loads_no_stage() -> None:
 def test_roles_and_scopes_of_the_command_line_are_those_of_the_product() -> None:
     assert get_args(options.Role) == tuple(Role)
     assert get_args(options.Scope) == tuple(Permission)
+
+
+def test_submit_took_the_dash_of_its_help_for_an_option() -> None:
+    _, bound, _ = app.parse_args(["submit", "-"], exit_on_error=False)
+
+    assert bound.arguments == {"file": Path("-")}
