@@ -1,6 +1,7 @@
 """What every release left behind is upgraded, worked on, and taken back again."""
 
 import asyncio
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,8 @@ def upgraded(
     durable_server: EmbeddedPostgres,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Upgraded:
-    name = f"left_by_{request.param}"
+    # In a random order of tests it may be asked for more than once.
+    name = f"left_by_{request.param}_{time.monotonic_ns()}"
     create_database(durable_server, name, "TEMPLATE template0")
     database = database_of(durable_server, name)
     revision = asyncio.run(load(database, request.param))

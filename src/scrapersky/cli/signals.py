@@ -70,7 +70,9 @@ def run_stoppable(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
     try:
         return asyncio.run(cancelled_by_signals())
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, Exception):
+        # What fails after the signal fails because of it: a driver that is cancelled in the
+        # middle of a message may say so in words of its own.
         if asked:
             raise StopRequested(asked[0]) from None
         raise
