@@ -151,6 +151,7 @@ async def test_a_hundred_records_of_each_company_kept_a_transaction_open_for_min
     assert await count(engine, "companies", BIG) == 6
 
 
+@pytest.mark.slow
 async def test_a_tenant_whose_records_could_not_be_matched_stopped_all_after_it(
     engine: AsyncEngine, tmp_path: Any
 ) -> None:

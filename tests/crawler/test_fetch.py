@@ -582,6 +582,7 @@ async def test_the_total_time_counts_all_hops_but_not_the_waiting() -> None:
             await crawler.fetch(site.url("/0"))
 
 
+@pytest.mark.slow
 async def test_waiting_for_an_address_costs_a_fetch_none_of_its_time() -> None:
     brief = replace(QUICK, total=timedelta(seconds=2))
     how: dict[str, Any] = {"limits": brief, "host_delay": timedelta(seconds=2.1)}

@@ -66,6 +66,7 @@ async def test_every_screen_is_usable_by_everyone_on_a_laptop(page: Page) -> Non
     assert await looked_at(page) == {path: [] for path in SCREENS}
 
 
+@pytest.mark.slow
 async def test_every_screen_is_usable_by_everyone_on_a_dark_phone(
     browser: Browser, app: RunningApp
 ) -> None:

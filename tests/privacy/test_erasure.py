@@ -69,6 +69,7 @@ class Scissors:
             raise Cut
 
 
+@pytest.mark.slow
 async def test_an_erasure_cut_anywhere_leaves_no_half_and_is_finished_by_the_next(
     house: House,
 ) -> None:
