@@ -450,12 +450,13 @@ async def compare(
             "killed", hostile=plan.sites, kills=plan.kills, alone=alone.seconds
         )
         show(killed, alone)
+    print("\n".join(cluster.deadlocks), end="")
     return {
         "healthy_complete": round(killed.complete(alone), 4),
         "healthy_time_ratio": round(killed.seconds / alone.seconds, 3),
         "api_p95_ms": round(killed.p95, 1),
         "memory_growth_mb": round((killed.peak_memory - alone.peak_memory) / MIB, 1),
-        "deadlocks": cluster.deadlocks,
+        "deadlocks": len(cluster.deadlocks),
     }
 
 

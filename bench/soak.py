@@ -473,7 +473,8 @@ def report(soaked: Soak, seconds: float, recovery: float) -> bool:
     counts = soaked.counts()
     # Every business has a website of its own, so each must have made one domain.
     counts["lost"] += max(0, soaked.queued - counts["domains"])
-    counts["deadlocks"] = soaked.cluster.deadlocks
+    counts["deadlocks"] = len(soaked.cluster.deadlocks)
+    print("\n".join(soaked.cluster.deadlocks))
     print("| fault | times |\n|---|---:|")
     for fault, times in sorted(soaked.injected.items()):
         print(f"| {fault} | {times} |")

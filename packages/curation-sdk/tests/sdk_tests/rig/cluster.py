@@ -38,6 +38,8 @@ def _binaries() -> Path:
 
 
 BINARIES = _binaries()
+DEADLOCK_LINES = 12
+"""The lines in which the server tells who waited for whom, with what statements."""
 
 
 @dataclass
@@ -62,9 +64,10 @@ class Cluster:
         return self.home / "server.log"
 
     @property
-    def deadlocks(self) -> int:
-        """How many deadlocks the server has ended; its statistics do not survive a crash."""
-        return self.log.read_bytes().count(b"deadlock detected")
+    def deadlocks(self) -> list[str]:
+        """What the log says of each deadlock; statistics do not survive a crash."""
+        _, *reports = self.log.read_text(errors="replace").split("deadlock detected")
+        return ["\n".join(report.splitlines()[1:DEADLOCK_LINES]) for report in reports]
 
     @property
     def pid(self) -> int:
