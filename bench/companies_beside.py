@@ -8,10 +8,12 @@ alike. Every group of 100 records is one company, listed again and again.
 
 import asyncio
 import statistics
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -19,12 +21,16 @@ from sqlalchemy import BigInteger, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from bench.extraction_pages import business_page
+sys.path.insert(
+    1, str(Path(__file__).resolve().parents[1] / "packages/contact-extraction/tests")
+)
+
+from contact_extraction.contact_page import read_contact_page
 from curation_sdk import Done, Outcome, Worker, queue_index, stage, wake
+from extraction_tests.business_pages import business_page
 from scrapersky.companies.matching import MatchingRun, match_companies
 from scrapersky.crawler import Sandbox
 from scrapersky.db.connection import Target, connect
-from scrapersky.extraction.contact_page import read_contact_page
 from scrapersky.scheduler.way import GiveWay
 
 STAGE = "reading"

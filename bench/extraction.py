@@ -14,21 +14,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(1, f"{sys.path[0]}/packages/contact-extraction/tests")
 
 from bench import extraction_sitemap
 from bench.extraction_baseline import extract
-from bench.extraction_hostile import EMAIL_SOUP, MIB, PAGES
-from bench.extraction_pages import business_page
-from scrapersky.extraction.contacts import NO_HINTS
-from scrapersky.extraction.contacts.email import addresses_in, find_emails
-from scrapersky.extraction.contacts.finder import contacts_of, find_contacts
-from scrapersky.extraction.contacts.phone import find_numbers
-from scrapersky.extraction.contacts.place import guess_regions
-from scrapersky.extraction.contacts.sheet import sheet_of
-from scrapersky.extraction.contacts.social import find_profiles
-from scrapersky.extraction.contacts.structured import read_structured
-from scrapersky.extraction.html import parse_page
+from contact_extraction.contacts import NO_HINTS
+from contact_extraction.contacts.email import addresses_in, find_emails
+from contact_extraction.contacts.finder import contacts_of, find_contacts
+from contact_extraction.contacts.phone import find_numbers
+from contact_extraction.contacts.place import guess_regions
+from contact_extraction.contacts.sheet import sheet_of
+from contact_extraction.contacts.social import find_profiles
+from contact_extraction.contacts.structured import read_structured
+from contact_extraction.html import parse_page
+from extraction_tests.business_pages import business_page
+from extraction_tests.hostile_pages import EMAIL_SOUP, MIB, PAGES
 
 T = TypeVar("T")
 Same = tuple[set[str], set[str], int]

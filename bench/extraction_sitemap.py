@@ -19,7 +19,7 @@ import psutil
 from lxml import etree
 from usp.tree import sitemap_from_str
 
-from scrapersky.extraction.sitemap import SitemapReader, parse_sitemap, stream_sitemap
+from contact_extraction.sitemap import SitemapReader, parse_sitemap, stream_sitemap
 
 URLS = 50_000
 CHUNK = 64 * 1024

@@ -36,10 +36,10 @@ sys.path.insert(1, str(ROOT / "packages/curation-sdk/tests"))
 
 import curation_sdk  # noqa: E402 - needs the path set above
 from bench.pipeline import LONGEST, Watch, a_database, migrate  # noqa: E402
+from contact_extraction.contact_page import read_contact_page  # noqa: E402
 from scrapersky.crawler import Crawler, MemoryLedger, Sandbox  # noqa: E402
 from scrapersky.demo.apart import town_apart  # noqa: E402
 from scrapersky.errors import FetchError  # noqa: E402
-from scrapersky.extraction.contact_page import read_contact_page  # noqa: E402
 from scrapersky.observability.log import configure_logs  # noqa: E402
 from scrapersky.pipeline.parsers import WARM as PARSERS  # noqa: E402
 from sdk_tests.rig.cluster import Cluster, running_cluster  # noqa: E402

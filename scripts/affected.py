@@ -11,9 +11,12 @@ DAILY: Final = 2.0
 """Seconds: tests that took longer are left to the whole line."""
 WRITTEN: Final = "tests/test_docs.py"
 SDK: Final = "packages/curation-sdk"
+READERS: Final = "packages/contact-extraction"
 SOURCES: Final = {
     f"{SDK}/src/curation_sdk/": f"{SDK}/tests/sdk_tests",
     f"{SDK}/": f"{SDK}/tests",
+    f"{READERS}/src/contact_extraction/": f"{READERS}/tests/extraction_tests",
+    f"{READERS}/": f"{READERS}/tests",
     "src/scrapersky/": "tests",
     "src/": "tests",
 }

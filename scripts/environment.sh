@@ -43,6 +43,7 @@ find_uv() {
 
 fresh() {
     [ -x .venv/bin/scrapersky ] && [ "$stamp" -nt "$lock" ] && [ "$stamp" -nt pyproject.toml ] &&
+        [ "$stamp" -nt packages/contact-extraction/pyproject.toml ] &&
         [ "$stamp" -nt packages/curation-sdk/pyproject.toml ]
 }
 
@@ -56,12 +57,12 @@ page_fresh() {
 install_ourselves() {
     page_fresh || say "Building the web page (once; a minute on a slow line)..."
     "$uv" pip install --quiet --no-deps --reinstall-package scrapersky \
-        --editable packages/curation-sdk --editable . || {
+        --editable packages/contact-extraction --editable packages/curation-sdk --editable . || {
         say "ScraperSky could not be installed: the lines above say why."
         return 1
     }
     # Compiled now, every start is quick, also where Python may not write it down later.
-    .venv/bin/python -m compileall -q src/scrapersky packages/curation-sdk/src
+    .venv/bin/python -m compileall -q src/scrapersky packages/*/src
 }
 
 if ! fresh || ! page_fresh; then

@@ -28,10 +28,10 @@ from statistics import fmean, stdev
 from typing import Final
 from urllib.parse import urlsplit
 
-from scrapersky.extraction.contacts.address import find_addresses
-from scrapersky.extraction.contacts.email import find_emails
-from scrapersky.extraction.contacts.model import NO_HINTS
-from scrapersky.extraction.contacts.organisation import (
+from contact_extraction.contacts.address import find_addresses
+from contact_extraction.contacts.email import find_emails
+from contact_extraction.contacts.model import NO_HINTS
+from contact_extraction.contacts.organisation import (
     ALONE,
     ENOUGH,
     LEAST,
@@ -39,13 +39,18 @@ from scrapersky.extraction.contacts.organisation import (
     describe_names,
     spellings,
 )
-from scrapersky.extraction.contacts.organisation.chance import SHIFT, SLOPE, WEIGHTS
-from scrapersky.extraction.contacts.place import guess_regions
-from scrapersky.extraction.contacts.sheet import sheet_of
-from scrapersky.extraction.contacts.structured import read_structured
-from scrapersky.extraction.html import parse_page
-from scrapersky.kit.urls import registrable_domain
-from scrapersky.measuring.pages import ALIKE, AnnotatedPage, read_pages, token_f1
+from contact_extraction.contacts.organisation.chance import SHIFT, SLOPE, WEIGHTS
+from contact_extraction.contacts.place import guess_regions
+from contact_extraction.contacts.sheet import sheet_of
+from contact_extraction.contacts.structured import read_structured
+from contact_extraction.html import parse_page
+from contact_extraction.measuring.pages import (
+    ALIKE,
+    AnnotatedPage,
+    read_pages,
+    token_f1,
+)
+from contact_extraction.urls import registrable_domain
 
 PULL: Final = 30.0
 """How strongly weights are drawn to what is expected."""
@@ -136,7 +141,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     examples = read_examples(arguments.file)
-    path = Path(str(files("scrapersky.extraction").joinpath("data", f"{WEIGHTS}.txt")))
+    path = Path(str(files("contact_extraction").joinpath("data", f"{WEIGHTS}.txt")))
     expected = read_expected(path)
     weights = fit(examples, expected)
     unseen, (slope, shift), claims = left_out(examples, expected)

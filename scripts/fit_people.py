@@ -24,22 +24,22 @@ from urllib.parse import quote
 
 import orjson
 
-from scrapersky.errors import ScraperSkyError
-from scrapersky.extraction.contacts import NO_HINTS
-from scrapersky.extraction.contacts.address import find_addresses
-from scrapersky.extraction.contacts.chance import SHIFT, SLOPE
-from scrapersky.extraction.contacts.email import find_emails
-from scrapersky.extraction.contacts.organisation import Clues as NameClues
-from scrapersky.extraction.contacts.organisation import find_organisations
-from scrapersky.extraction.contacts.person import Clues, describe_people
-from scrapersky.extraction.contacts.person.reader import ENOUGH, WEIGHTS
-from scrapersky.extraction.contacts.phone import find_numbers
-from scrapersky.extraction.contacts.place import guess_regions
-from scrapersky.extraction.contacts.sheet import sheet_of
-from scrapersky.extraction.contacts.structured import read_structured
-from scrapersky.extraction.html import parse_page
-from scrapersky.kit.plain import name_key
-from scrapersky.measuring.pages import ALIKE, read_pages, token_f1
+from contact_extraction.contacts import NO_HINTS
+from contact_extraction.contacts.address import find_addresses
+from contact_extraction.contacts.chance import SHIFT, SLOPE
+from contact_extraction.contacts.email import find_emails
+from contact_extraction.contacts.organisation import Clues as NameClues
+from contact_extraction.contacts.organisation import find_organisations
+from contact_extraction.contacts.person import Clues, describe_people
+from contact_extraction.contacts.person.reader import ENOUGH, WEIGHTS
+from contact_extraction.contacts.phone import find_numbers
+from contact_extraction.contacts.place import guess_regions
+from contact_extraction.contacts.sheet import sheet_of
+from contact_extraction.contacts.structured import read_structured
+from contact_extraction.errors import ExtractionError
+from contact_extraction.html import parse_page
+from contact_extraction.measuring.pages import ALIKE, read_pages, token_f1
+from contact_extraction.plain import name_key
 from scripts.fit_organisations import (
     ALWAYS,
     LOOSE,
@@ -91,7 +91,7 @@ def main() -> None:
     sites = [*read_sites(arguments.sites)]
     if arguments.pages:
         sites += read_single_pages(arguments.pages)
-    path = Path(str(files("scrapersky.extraction").joinpath("data", f"{WEIGHTS}.txt")))
+    path = Path(str(files("contact_extraction").joinpath("data", f"{WEIGHTS}.txt")))
     expected = read_expected(path)
     parts = parted(sites, PARTS)
     seen = parts[0] + parts[1]
@@ -183,7 +183,7 @@ def describe(html: bytes | str, url: str) -> list[tuple[str, Weights, bool]]:
     """Describe the candidates of a page as the finder does; say which are customers."""
     try:
         sheet = sheet_of(parse_page(html))
-    except ScraperSkyError:
+    except ExtractionError:
         return []
     regions = guess_regions(sheet, url, NO_HINTS)
     data = read_structured(sheet.page, regions)

@@ -2,10 +2,10 @@
 # Resolve the dependencies anew into locks/*.txt; each larger set agrees with the smaller.
 set -eu
 cd "$(dirname "$0")/.."
-# The SDK is built from this clone; only what it depends on is locked.
+# Our own packages are built from this clone; only what they depend on is locked.
 compile() {
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
-        --no-emit-package curation-sdk pyproject.toml "$@"
+        --no-emit-package contact-extraction --no-emit-package curation-sdk pyproject.toml "$@"
 }
 {
     echo "# Made by scripts/lock.sh: the one program that installs the others."

@@ -28,7 +28,7 @@ KEY: Final = b"a database that anybody may read"
 SIZE: Final = "12"
 """Businesses of the town: enough for every kind of row, few enough to be kept for ever."""
 LARGEST: Final = 300_000
-SOURCES: Final = ("src", "packages/curation-sdk/src")
+SOURCES: Final = ("src", "packages/contact-extraction/src", "packages/curation-sdk/src")
 START: Final = "from scrapersky.cli import main; main()"
 COMMANDS: Final = (
     ("tenant", "create", "Harbour Agency"),

@@ -9,7 +9,12 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 VERSION: Final = r"\d+\.\d+\.\d+"
 PLACES: Final = {
-    "pyproject.toml": (r'^version = "(V)"', r'"curation-sdk==(V)"'),
+    "pyproject.toml": (
+        r'^version = "(V)"',
+        r'"contact-extraction==(V)"',
+        r'"curation-sdk==(V)"',
+    ),
+    "packages/contact-extraction/pyproject.toml": (r'^version = "(V)"',),
     "packages/curation-sdk/pyproject.toml": (r'^version = "(V)"',),
     "frontend/package.json": (r'^  "version": "(V)"',),
     "frontend/package-lock.json": (

@@ -4,17 +4,16 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src"
-READERS = "scrapersky.extraction.contacts.finder"
+ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT / "src", ROOT / "packages" / "contact-extraction" / "src")
+READERS = "contact_extraction.contacts.finder"
 SETTINGS = "scrapersky.settings"
 
 
 def path_of(module: str) -> Path | None:
-    path = SOURCE / Path(*module.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.exists():
-            return file
-    return None
+    paths = [source / Path(*module.split(".")) for source in SOURCES]
+    files = [(path.with_suffix(".py"), path / "__init__.py") for path in paths]
+    return next((file for pair in files for file in pair if file.exists()), None)
 
 
 def parents(module: str) -> Iterator[str]:
@@ -43,7 +42,7 @@ def loaded_by(module: str) -> set[str]:
             continue
         found.add(name)
         for imported in imports_of(file):
-            if imported.startswith("scrapersky"):
+            if imported.startswith(("scrapersky", "contact_extraction")):
                 waiting += parents(imported)
     return found
 
@@ -53,7 +52,7 @@ def test_a_parser_loads_the_readers_of_contacts_but_a_worker_does_not() -> None:
 
     assert {"scrapersky.stages.wf7_page_curation", SETTINGS} < worker
     assert READERS not in worker
-    assert "scrapersky.extraction.contacts.phone" in loaded_by(READERS)
+    assert "contact_extraction.contacts.phone" in loaded_by(READERS)
 
 
 def test_the_help_of_config_loads_no_stage() -> None:

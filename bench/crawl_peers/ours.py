@@ -8,8 +8,8 @@ from ipaddress import ip_network
 from bench.crawl_peers.extract import read
 from bench.crawl_peers.report import Timed, given_urls
 from bench.crawl_peers.town import NETWORK, PORT
+from contact_extraction.urls import registrable_domain
 from scrapersky.crawler import Crawler, CrawlerPolicy, MemoryLedger, Sandbox
-from scrapersky.kit.urls import registrable_domain
 from scrapersky.observability.log import configure_logs
 
 CONCURRENCY = 50

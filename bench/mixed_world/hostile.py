@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import cycle, islice
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.proxy import ProxyRules
 from scrapersky.demo.ending import until_stopped
 from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver
 from scrapersky.errors import NoSuchHost
-from scrapersky.kit.urls import Url
 
 ENDING = "-hostile.bv"
 FIRST_ADDRESS = TOWN_NETWORK.network_address + 500_000

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from bench.mixed_world.hostile import Doors, MixedResolver
+from contact_extraction.urls import Url
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
@@ -17,7 +18,6 @@ from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.db.connection import parse_target
 from scrapersky.demo.town import Invitation
-from scrapersky.kit.urls import Url
 from scrapersky.observability.log import configure_logs
 from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.scheduler.app import World

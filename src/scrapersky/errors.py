@@ -23,8 +23,6 @@ ScraperSkyError
 ├── DatabaseProblem         the database cannot be used as it is
 ├── StageError              a stage cannot do what was asked (UnknownStage,
 │                           InvalidStageSettings, UnknownItem)
-├── InvalidUrl              a text is not an http(s) URL we can use
-│   └── UnsupportedScheme   it is a URL, of a kind we never fetch
 ├── FetchError              a URL could not be fetched; each has an outcome word
 │   ├── TooSlow, TooBig, BadHttp (ConnectionLost), BadTls (TlsTooSlow)
 │   ├── BlockedAddress (BlockedPort), BlockedScheme, BadUrl
@@ -32,9 +30,6 @@ ScraperSkyError
 │   ├── RobotsDenied (RobotsUnreachable, CrawlDelayTooLong)
 │   ├── Backoff (HostPaused, HostBusy), Trap, NotHtml, BadXml
 │   └── Unforeseen          the net under the rest; a bug if it is ever seen
-├── ExtractionError         bytes could not be understood
-│   └── BadSitemap          no sitemap in any form we read (HtmlNotSitemap,
-│                           SitemapTooBig); each has an outcome word
 └── ProviderError           a source of places did not give what was asked
     ├── ProviderBusy        quota, overload, time-out: the same may work later
     ├── BadProviderAnswer   an answer nobody can read; it may be whole next time
@@ -402,23 +397,6 @@ class UnknownItem(StageError):
     status_code = 404
 
 
-class InvalidUrl(ScraperSkyError):
-    """A text is not an http(s) URL we can use."""
-
-    status_code = 422
-
-    def __init__(self, url: str, why: str) -> None:
-        # The text came from outside: only a short, printable form may travel on.
-        shown = ascii(url[:100]).strip("'\"")
-        super().__init__(f"{shown}: {why}")
-        self.url = shown
-        self.why = why
-
-
-class UnsupportedScheme(InvalidUrl):
-    """The URL is of a kind we never fetch: only http and https are."""
-
-
 class FetchError(ScraperSkyError):
     """A URL could not be fetched."""
 
@@ -593,39 +571,6 @@ class HostBusy(Backoff):
 
 class Unforeseen(FetchError):
     """Something happened that no rule foresaw; it is our bug, and it is logged."""
-
-
-class ExtractionError(ScraperSkyError):
-    """Bytes could not be understood."""
-
-
-class NotMarkup(ExtractionError):
-    """The bytes could not be read as a page at all."""
-
-
-class BadAnnotations(ExtractionError):
-    """A line of an annotated file is not what the format asks for."""
-
-
-class BadSitemap(ExtractionError):
-    """The bytes are not sitemap in any form we read."""
-
-    outcome: ClassVar[str] = "bad_xml"
-    """The one word for what happened, in logs, counters and on the record."""
-
-    def __init__(self, why: str, *, hint: str | None = None) -> None:
-        super().__init__(f"not a sitemap: {why}", hint=hint)
-        self.why = why
-
-
-class HtmlNotSitemap(BadSitemap):
-    """A web page stands where a sitemap was asked for: a soft 404."""
-
-
-class SitemapTooBig(BadSitemap):
-    """The sitemap inflates to far more than its bytes promise."""
-
-    outcome = "too_big"
 
 
 class ProviderError(ScraperSkyError):

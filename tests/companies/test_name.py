@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from bench.companies import Country
+from contact_extraction.plain import plain
 from scrapersky.companies.evidence import (
     COMMON,
     LEGAL,
@@ -27,7 +28,6 @@ from scrapersky.companies.score import (
     level_of_names,
     without_typos,
 )
-from scrapersky.kit.plain import plain
 
 SPELLINGS = 400
 ORDINARY = sorted({str(row["name"]) for row in Country(SPELLINGS, seed=11).places()})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scrapersky.errors import BadSitemap
+from contact_extraction.errors import BadSitemap
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extraction_tests.pace import takes_at_most
 from scrapersky.crawler.charset import CharsetSource, decide_charset, decode
 from scrapersky.crawler.encoding import CODECS
 from scrapersky.crawler.head import read_hints
 from scrapersky.crawler.sniff import ContentKind, sniff
-from tests.pace import takes_at_most
 
 
 @pytest.mark.parametrize(
@@ -168,3 +168,10 @@ def test_no_page_keeps_us_looking(page: bytes) -> None:
         read_hints(page)
         decide_charset(page, "text/html")
         sniff(page, "text/html")
+
+
+def test_four_megabytes_of_lone_surrogates_once_took_a_second_to_decode() -> None:
+    body = ("\ufeff<p>" + "\ud800" * 2**21).encode("utf-16-le", "surrogatepass")
+
+    with takes_at_most(0.1):
+        decode(body, decide_charset(body, "text/html"))

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import trustme
 
+from contact_extraction.urls import parse_url
+from extraction_tests.pace import takes_at_most
 from scrapersky.crawler import (
     Accept,
     Charset,
@@ -44,9 +46,7 @@ from scrapersky.errors import (
     TooBig,
     TooSlow,
 )
-from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import QUICK, Names, a_crawler, a_ledger, a_site, answer
-from tests.pace import takes_at_most
 from tests.zoo.encoding import EMPTY_BLOCKS, gzip_of
 
 Says = dict[str, bytes | Sequence[bytes]]

@@ -8,6 +8,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 import psutil
 import pytest
 
+from contact_extraction.urls import parse_url
 from scrapersky.crawler import Crawler, CrawlerPolicy
 from scrapersky.crawler.guard import Guard, embedded_v4, is_own, why_not_public
 from scrapersky.crawler.pool import Clocked, Pool, tls_context
@@ -17,7 +18,6 @@ from scrapersky.errors import (
     ConfigurationError,
     NoSuchHost,
 )
-from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import QUICK, Names, a_ledger
 
 URL = parse_url("http://shop.example/")

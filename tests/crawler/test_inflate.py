@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extraction_tests.pace import takes_at_most
 from scrapersky.crawler.inflate import Coding, Inflater, read_codings
 from scrapersky.crawler.limits import MIB, Limits
 from scrapersky.errors import BadHttp, FetchError, TooBig
-from tests.pace import takes_at_most
 from tests.zoo.encoding import EMPTY_BLOCKS, gzip_of
 
 TEXT = b"<html>" + b"hello world " * 2000 + b"</html>"

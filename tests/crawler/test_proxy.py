@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from contact_extraction.urls import parse_url
 from scrapersky.crawler import CrawlerPolicy, ProxyRules, proxy_rules
 from scrapersky.errors import BlockedAddress, ConfigurationError, ConnectFailed
-from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import LOOPBACK, Names, a_crawler, a_site, answer
 
 

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contact_extraction.urls import parse_url
+from extraction_tests.pace import takes_at_most
 from scrapersky.crawler.hosts import RobotsState, StoredRobots
 from scrapersky.crawler.robots import (
     Robots,
@@ -15,9 +17,7 @@ from scrapersky.crawler.robots import (
     without_comments,
     without_repeats,
 )
-from scrapersky.kit.urls import parse_url
 from tests.crawler.rig import utc_now
-from tests.pace import takes_at_most
 
 TOKEN = "ScraperSky"
 LINES = (

@@ -15,6 +15,8 @@ import psutil
 import pytest
 import pytest_asyncio
 
+from contact_extraction.errors import BadSitemap
+from extraction_tests.pace import takes_at_most
 from scrapersky.crawler.sandbox import (
     LARGE,
     LAYERS,
@@ -23,11 +25,10 @@ from scrapersky.crawler.sandbox import (
     usable_cpus,
 )
 from scrapersky.crawler.sandbox_process import Job, SandboxLimits
-from scrapersky.errors import BadSitemap, ParserUnavailable, Trap
+from scrapersky.errors import ParserUnavailable, Trap
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
 from tests.crawler import sandboxed
-from tests.pace import takes_at_most
 
 QUICK = SandboxLimits(cpu=timedelta(seconds=1), wall=timedelta(seconds=HUNG))
 

@@ -15,12 +15,13 @@ from typing import Any
 import psutil
 import pytest
 
+from contact_extraction.errors import BadSitemap
+from contact_extraction.page_list import list_sitemap_pages
 from scrapersky.crawler import Accept, Sandbox
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.result import Cut
 from scrapersky.crawler.sandbox_process import SandboxLimits
-from scrapersky.errors import BadSitemap, TooBig
-from scrapersky.extraction.page_list import list_sitemap_pages
+from scrapersky.errors import TooBig
 from scrapersky.kit.spool import IN_MEMORY, Spool
 from sdk_tests.rig.size import size
 from tests.crawler import sandboxed

@@ -6,17 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from contact_extraction.contacts.finder import find_contacts
+from contact_extraction.discovery import page_links, sitemap_candidates
+from contact_extraction.errors import BadSitemap
+from contact_extraction.html import parse_page
+from contact_extraction.page_type import rate_page
+from contact_extraction.sitemap import parse_sitemap
 from scrapersky.crawler.fetch import Crawler
 from scrapersky.crawler.hosts import MemoryLedger
 from scrapersky.crawler.result import Fetched
 from scrapersky.demo.town import Town
 from scrapersky.demo.truth import Finding, FindingKind
-from scrapersky.errors import Backoff, BadSitemap, FetchError, HostPaused
-from scrapersky.extraction.contacts.finder import find_contacts
-from scrapersky.extraction.discovery import page_links, sitemap_candidates
-from scrapersky.extraction.html import parse_page
-from scrapersky.extraction.page_type import rate_page
-from scrapersky.extraction.sitemap import parse_sitemap
+from scrapersky.errors import Backoff, FetchError, HostPaused
 
 DELAY = timedelta(milliseconds=50)
 TRIES = 3

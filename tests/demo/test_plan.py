@@ -4,9 +4,9 @@ import email_validator
 import phonenumbers
 import pytest
 
+from contact_extraction.urls import registrable_domain
 from scrapersky.demo.business import Business, SiteKind
 from scrapersky.demo.plan import SHARES, WAITING, TownPlan, plan_town
-from scrapersky.kit.urls import registrable_domain
 
 
 def test_the_same_seed_gives_the_same_town(plan: TownPlan) -> None:

@@ -4,6 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from contact_extraction.contacts.finder import find_contacts
+from contact_extraction.discovery import page_links, sitemap_candidates
+from contact_extraction.errors import BadSitemap
+from contact_extraction.html import Page, parse_page
+from contact_extraction.page_type import rate_page
+from contact_extraction.site import read_site_facts
+from contact_extraction.sitemap import parse_sitemap
+from contact_extraction.verdict import judge_site, verdict_of_url
 from scrapersky.demo.business import Business, ExpectedVerdict, SiteKind
 from scrapersky.demo.invent import NOTHING_TO_READ
 from scrapersky.demo.plan import TownPlan
@@ -17,14 +25,6 @@ from scrapersky.demo.truth import (
     truth_of,
     verdict_of,
 )
-from scrapersky.errors import BadSitemap
-from scrapersky.extraction.contacts.finder import find_contacts
-from scrapersky.extraction.discovery import page_links, sitemap_candidates
-from scrapersky.extraction.html import Page, parse_page
-from scrapersky.extraction.page_type import rate_page
-from scrapersky.extraction.site import read_site_facts
-from scrapersky.extraction.sitemap import parse_sitemap
-from scrapersky.extraction.verdict import judge_site, verdict_of_url
 from tests.demo.conftest import Served
 
 LIKELY = 0.5

@@ -5,16 +5,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
+from contact_extraction.contact_page import read_contact_page
+from contact_extraction.home_page import read_home_page
+from contact_extraction.page_list import list_linked_pages, list_sitemap_pages
+from contact_extraction.urls import parse_url
 from scrapersky.crawler import RobotsState, StoredRobots
 from scrapersky.crawler.charset import decide_charset
 from scrapersky.crawler.head import read_hints
 from scrapersky.crawler.robots import parse_robots
 from scrapersky.errors import ScraperSkyError
-from scrapersky.extraction.contact_page import read_contact_page
-from scrapersky.extraction.home_page import read_home_page
-from scrapersky.extraction.page_list import list_linked_pages, list_sitemap_pages
 from scrapersky.kit.canonical import canonical_domain, canonical_email, canonical_phone
-from scrapersky.kit.urls import parse_url
 from scrapersky.providers.files.lines import read_line
 
 Target = Callable[[bytes], object]

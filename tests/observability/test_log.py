@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from extraction_tests.pace import takes_at_most
 from scrapersky.observability import repeat
 from scrapersky.observability.log import Format, configure_logs, without_addresses
-from tests.pace import takes_at_most
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from contact_extraction.urls import parse_url
 from curation_sdk.process import sign_for
 from scrapersky.crawler import RobotsState, StoredRobots
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import HostBusy, HostPaused
-from scrapersky.kit.urls import parse_url
 from scrapersky.politeness import PostgresLedger
 from scrapersky.politeness import ledger as shared
 

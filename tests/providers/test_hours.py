@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from extraction_tests.pace import takes_at_most
 from scrapersky.providers.hours import DAYS, week_from_osm, week_from_periods
-from tests.pace import takes_at_most
 
 WORKDAYS = DAYS[:5]
 ALWAYS = {day: [["00:00", "24:00"]] for day in DAYS}

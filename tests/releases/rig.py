@@ -118,7 +118,7 @@ def sources_of(release: Release, place: Path) -> Tree:
     """Take the sources of a release out of the history."""
     assert release.commit is not None, f"{release.version} is not tagged"
     packed = subprocess.run(
-        ["git", "-C", REPOSITORY, "archive", release.commit, *SOURCES],
+        ["git", "-C", REPOSITORY, "archive", release.commit, "src", "packages"],
         capture_output=True,
         check=False,
     )

@@ -13,14 +13,15 @@ from datetime import timedelta
 
 import structlog
 
-from scrapersky.crawler import Accept, Crawler, Fetched, Sandbox, SandboxLimits
-from scrapersky.errors import BadSitemap, ExtractionError, FetchError
-from scrapersky.extraction.contacts.finder import find_contacts
-from scrapersky.extraction.page_list import (
+from contact_extraction.contacts.finder import find_contacts
+from contact_extraction.errors import BadSitemap, ExtractionError
+from contact_extraction.page_list import (
     PageList,
     list_linked_pages,
     list_sitemap_pages,
 )
+from scrapersky.crawler import Accept, Crawler, Fetched, Sandbox, SandboxLimits
+from scrapersky.errors import FetchError
 from tests.zoo import all_cases
 from tests.zoo.canary import Canaries
 from tests.zoo.case import Case

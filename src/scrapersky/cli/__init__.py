@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
+from contact_extraction.errors import ExtractionError
 from scrapersky.cli.commands import accounts, running, upkeep
 from scrapersky.cli.commands.dead_letters import dead_letters as dead_letter_commands
 from scrapersky.cli.commands.options import CARE, RUN
@@ -121,7 +122,7 @@ def main() -> None:
     except ConfigurationError as error:
         explain(error)
         sys.exit(MISUSED)
-    except ScraperSkyError as error:
+    except (ScraperSkyError, ExtractionError) as error:
         explain(error)
         sys.exit(FAILED)
     except StopRequested as stop:
@@ -168,7 +169,7 @@ def misused(error: CycloptsError) -> ConfigurationError:
     )
 
 
-def explain(error: ScraperSkyError) -> None:
+def explain(error: ScraperSkyError | ExtractionError) -> None:
     """Say what happened and what to do, on standard error."""
     print(f"scrapersky: {plain_lines(str(error))}", file=sys.stderr)
     if error.hint:

@@ -16,16 +16,16 @@ def score(file: Path, *, misses: int = 50) -> None:
         How many misses to list.
     """
     # Heavy, and `--help` needs none of it.
-    from scrapersky.kit.plain_text import plain_lines  # noqa: PLC0415
-    from scrapersky.measuring.pages import (  # noqa: PLC0415
+    from contact_extraction.measuring.pages import (  # noqa: PLC0415
         read_pages,
         render,
         score_pages,
     )
-    from scrapersky.measuring.ranking import (  # noqa: PLC0415
+    from contact_extraction.measuring.ranking import (  # noqa: PLC0415
         render_ranking,
         score_ranking,
     )
+    from scrapersky.kit.plain_text import plain_lines  # noqa: PLC0415
 
     pages = list(read_pages(file))
     print(plain_lines(render(score_pages(pages), misses=misses)))

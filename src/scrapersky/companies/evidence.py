@@ -7,13 +7,13 @@ from math import cos, hypot, radians
 from typing import Final
 from uuid import UUID
 
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.host_kind import HostKind, kind_of_host, site_name
+from contact_extraction.plain import plain
+from contact_extraction.urls import parse_url
+from contact_extraction.wordlist import load_words
 from scrapersky.companies.lookalike import in_one_alphabet, mixes_alphabets
-from scrapersky.errors import InvalidUrl
-from scrapersky.extraction.host_kind import HostKind, kind_of_host, site_name
-from scrapersky.extraction.wordlist import load_words
 from scrapersky.kit.once import once
-from scrapersky.kit.plain import plain
-from scrapersky.kit.urls import parse_url
 
 CELL: Final = 0.002
 """Degrees: about 200 metres; what is nearby is looked for in nine of these."""

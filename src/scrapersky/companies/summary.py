@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.extraction.contacts.confidence import LEAST_SURE
+from contact_extraction.contacts.confidence import LEAST_SURE
 
 SHOWN: Final = (
     "name", "categories", "street", "city", "region", "postal_code", "country",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from contact_extraction.utf16 import decode_utf16
 from scrapersky.crawler.encoding import CODECS
-from scrapersky.kit.utf16 import decode_utf16
 
 SCAN = 64 * 1024
 

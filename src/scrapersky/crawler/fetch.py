@@ -11,6 +11,8 @@ from functools import partial
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
+from contact_extraction.errors import InvalidUrl, UnsupportedScheme
+from contact_extraction.urls import Url, parse_url, registrable_domain
 from scrapersky.crawler.charset import decide_charset
 from scrapersky.crawler.connection import Connection, Exchange
 from scrapersky.crawler.failures import Complaints
@@ -50,17 +52,14 @@ from scrapersky.errors import (
     ConnectionLost,
     CrawlDelayTooLong,
     FetchError,
-    InvalidUrl,
     RobotsDenied,
     RobotsUnreachable,
     TooBig,
     TooSlow,
     Trap,
     Unforeseen,
-    UnsupportedScheme,
 )
 from scrapersky.kit.memory import give_memory_back
-from scrapersky.kit.urls import Url, parse_url, registrable_domain
 
 AnswerT = TypeVar("AnswerT")
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.pool import Clocked
 from scrapersky.crawler.result import Hop, RobotsVerdict, Timings
 from scrapersky.errors import RedirectLimit
-from scrapersky.kit.urls import Url
 
 
 @dataclass(slots=True)

@@ -18,9 +18,9 @@ from ipaddress import (
     ip_network,
 )
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.policy import WEB_PORTS
 from scrapersky.errors import BlockedAddress, BlockedPort, NoSuchHost
-from scrapersky.kit.urls import Url
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

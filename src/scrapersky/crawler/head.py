@@ -1,7 +1,7 @@
 """What a page's meta tags say to the crawler itself: go elsewhere, do not follow.
 
 A glance by regular expressions in linear time, before any parser sees the page; the
-facts a reader wants are taken later, in a child process, by `extraction`.
+facts a reader wants are taken later, in a child process, by `contact_extraction`.
 """
 
 import re

@@ -17,8 +17,8 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
+from contact_extraction.urls import Url, parse_url
 from scrapersky.errors import HostBusy, HostPaused
-from scrapersky.kit.urls import Url, parse_url
 
 MAX_QUIET_QUEUES = 10_000
 MAX_ROBOTS_TEXT = 32 * 1024 * 1024

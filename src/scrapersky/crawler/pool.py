@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, zip_longest
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.connection import READ_AT_ONCE, Connection
 from scrapersky.crawler.failures import KnownFailures
 from scrapersky.crawler.guard import Address, Guard, parse_address
@@ -31,7 +32,6 @@ from scrapersky.errors import (
     NoSuchHost,
     TlsTooSlow,
 )
-from scrapersky.kit.urls import Url
 
 Key = tuple[str, str, int]
 PROXY_ANSWER = 16 * 1024

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
-from scrapersky.errors import ConfigurationError, InvalidUrl
-from scrapersky.kit.urls import Url, parse_url
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.urls import Url, parse_url
+from scrapersky.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)

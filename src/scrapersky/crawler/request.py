@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
+from contact_extraction.errors import InvalidUrl, UnsupportedScheme
+from contact_extraction.urls import Url, parse_url
 from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.result import Accept, Conditions
-from scrapersky.errors import BadHttp, BlockedScheme, InvalidUrl, UnsupportedScheme
-from scrapersky.kit.urls import Url, parse_url
+from scrapersky.errors import BadHttp, BlockedScheme
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MAX_VALUE = 1000

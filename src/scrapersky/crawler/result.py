@@ -6,10 +6,10 @@ from datetime import timedelta
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.charset import Charset, decode
 from scrapersky.crawler.sniff import ContentKind
 from scrapersky.kit.spool import Spool
-from scrapersky.kit.urls import Url
 
 
 class Accept(Enum):

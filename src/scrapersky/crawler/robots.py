@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from cachetools import LRUCache
 from protego import Protego
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.hosts import RobotsState, StoredRobots
 from scrapersky.crawler.limits import KIB, MIB
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.result import RobotsVerdict
-from scrapersky.kit.urls import Url
 
 MAX_PARSED_TEXT = 4 * MIB
 """Parsed rules take sixty times the memory of their text."""

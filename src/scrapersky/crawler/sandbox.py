@@ -21,7 +21,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from scrapersky import errors
+from contact_extraction import errors
+from contact_extraction.errors import ExtractionError
 from scrapersky.crawler.log import log, printable
 from scrapersky.crawler.meter import count_parsing
 from scrapersky.crawler.sandbox_child import FAILURE
@@ -33,7 +34,7 @@ from scrapersky.crawler.sandbox_process import (
     Nonsense,
     SandboxLimits,
 )
-from scrapersky.errors import ExtractionError, ParserUnavailable, Trap
+from scrapersky.errors import ParserUnavailable, Trap
 from scrapersky.kit.spool import Spool
 
 P = ParamSpec("P")

@@ -18,9 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.curation.condition import Condition, where
-from scrapersky.curation.site_budget import SiteBudget
-from scrapersky.extraction.page_choice import (
+from contact_extraction.page_choice import (
     Listed,
     Paid,
     Pick,
@@ -28,7 +26,9 @@ from scrapersky.extraction.page_choice import (
     Read,
     next_pages,
 )
-from scrapersky.extraction.page_type import PageType
+from contact_extraction.page_type import PageType
+from scrapersky.curation.condition import Condition, where
+from scrapersky.curation.site_budget import SiteBudget
 from scrapersky.records import KINDS, Contact, Domain, Page, PageGain, Person
 from scrapersky.records.status import PageCurationStatus, PageProcessingStatus
 

@@ -9,8 +9,8 @@ import orjson
 from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from contact_extraction.urls import registrable_domain
 from scrapersky.errors import InvalidDecision, UnknownRecord
-from scrapersky.kit.urls import registrable_domain
 from scrapersky.records import Domain, Page
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.status import PageProcessingStatus

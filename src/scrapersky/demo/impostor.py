@@ -7,6 +7,7 @@ from itertools import count
 from random import Random
 from typing import Final
 
+from contact_extraction.plain import squeezed
 from scrapersky.demo.business import (
     Business,
     Disguise,
@@ -19,7 +20,6 @@ from scrapersky.demo.business import (
 )
 from scrapersky.demo.invent import ENDING, Draft, invent
 from scrapersky.kit.canonical import stored_phone
-from scrapersky.kit.plain import squeezed
 
 LETTERS: Final = {"a": "\u0430", "e": "\u0435", "o": "\u043e"}
 """Latin letters, and the Cyrillic ones that look like them."""

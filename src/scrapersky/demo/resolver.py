@@ -5,12 +5,12 @@ from datetime import timedelta
 from ipaddress import IPv4Network
 from typing import Final
 
+from contact_extraction.urls import Url
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.proxy import ProxyRules
 from scrapersky.demo.business import SiteKind
 from scrapersky.demo.plan import TownPlan
 from scrapersky.errors import NoSuchHost
-from scrapersky.kit.urls import Url
 
 LOOPBACK: Final = "127.0.0.1"
 TOWN_NETWORK: Final = IPv4Network("127.16.0.0/12")

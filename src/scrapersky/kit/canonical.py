@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 
 import phonenumbers
 
-from scrapersky.errors import InvalidSubject, InvalidUrl
-from scrapersky.kit.urls import canonical_host
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.urls import canonical_host
+from scrapersky.errors import InvalidSubject
 
 LONGEST_NAME = 254
 LONGEST_NUMBER = 40

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from contact_extraction.host_kind import site_name
 from scrapersky.demo.sites.reply import TEXT, XML, Reply, Site, redirect
 from scrapersky.errors import ConfigurationError
-from scrapersky.extraction.host_kind import site_name
 
 TRUTH: Final = "truth.jsonl"
 PLAIN_HTML: Final = "text/html"

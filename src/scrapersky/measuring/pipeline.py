@@ -19,6 +19,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from contact_extraction.contact_page import read_contact_page
 from scrapersky.configuration import load_settings
 from scrapersky.curation.batch import submit
 from scrapersky.db.connection import Target, connect, parse_target
@@ -27,7 +28,6 @@ from scrapersky.db.migrate import upgrade
 from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver, demo_policy
 from scrapersky.demo.server import Ask, TownServer
 from scrapersky.demo.sites.reply import Reply, Site
-from scrapersky.extraction.contact_page import read_contact_page
 from scrapersky.measuring.corpus import PLAIN_HTML, TrueSite, site_of
 from scrapersky.measuring.outcome import Outcome, read_outcomes
 from scrapersky.records.audit import Actor

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from uuid import UUID
 
+from contact_extraction.contacts.confidence import LEAST_SURE
+from contact_extraction.email_type import EmailType
+from contact_extraction.mailbox import spells_alone
 from curation_sdk import Transaction
-from scrapersky.extraction.contacts.confidence import LEAST_SURE
-from scrapersky.kit.email_type import EmailType
-from scrapersky.kit.mailbox import spells_alone
 
 # Who holds a row is about to settle, and will look here after this transaction.
 # What no visitor sees may have been planted, unless it is a mailbox of the site.

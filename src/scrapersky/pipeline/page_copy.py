@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from struct import Struct
 from uuid import UUID
 
-from scrapersky.extraction.page_list import PageList
-from scrapersky.extraction.page_type import PageRating
+from contact_extraction.page_list import PageList
+from contact_extraction.page_type import PageRating
 
 COLUMNS = (
     "id",

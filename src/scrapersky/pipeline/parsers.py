@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from contact_extraction.contact_page import read_contact_page
+from contact_extraction.home_page import read_home_page
+from contact_extraction.page_list import list_linked_pages
 from scrapersky.crawler.sandbox import Call
-from scrapersky.extraction.contact_page import read_contact_page
-from scrapersky.extraction.home_page import read_home_page
-from scrapersky.extraction.page_list import list_linked_pages
 
 URL: Final = "http://werft.bv/"
 # Numbers, addresses, names and words of many countries: each loads lists of its own.

@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Final
 from uuid import UUID
 
+from contact_extraction.discovery import PageLink
 from curation_sdk import Transaction
 from scrapersky.curation.site_budget import Budgets
-from scrapersky.extraction.discovery import PageLink
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.page_copy import urgency
 from scrapersky.pipeline.room import rooms_for

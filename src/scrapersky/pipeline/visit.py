@@ -15,16 +15,16 @@ from uuid import UUID
 
 import orjson
 
+from contact_extraction.business_name import business_name
+from contact_extraction.contact_card import ContactCard
+from contact_extraction.contact_page import ContactPage
+from contact_extraction.contacts import Address, Contacts, Phone
+from contact_extraction.email_type import EmailType
+from contact_extraction.other_value import other_values
+from contact_extraction.person_card import PersonCard
+from contact_extraction.urls import parse_url
 from curation_sdk import Transaction
 from scrapersky.crawler import Fetched, Rendered
-from scrapersky.extraction.business_name import business_name
-from scrapersky.extraction.contact_card import ContactCard
-from scrapersky.extraction.contact_page import ContactPage
-from scrapersky.extraction.contacts import Address, Contacts, Phone
-from scrapersky.extraction.other_value import other_values
-from scrapersky.extraction.person_card import PersonCard
-from scrapersky.kit.email_type import EmailType
-from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.naming import name_contacts
 from scrapersky.pipeline.site import Whose, choose, store_links
 from scrapersky.privacy.card import (

@@ -20,6 +20,7 @@ from sqlalchemy import Row, TextClause
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from contact_extraction.urls import Url, parse_url
 from curation_sdk import is_dead, is_working_alone, sign
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import (
@@ -35,7 +36,6 @@ from scrapersky.errors import HostBusy
 from scrapersky.kit.background import cancel
 from scrapersky.kit.stopping import IsStopping, never
 from scrapersky.kit.together import Together
-from scrapersky.kit.urls import Url, parse_url
 from scrapersky.politeness import statement
 
 IDLE_BEFORE_RETURN = 0.5

@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from contact_extraction.contact_card import ContactCard
+from contact_extraction.contacts import Evidence
+from contact_extraction.person_card import PersonCard
 from scrapersky.errors import InvalidSubject
-from scrapersky.extraction.contact_card import ContactCard
-from scrapersky.extraction.contacts import Evidence
-from scrapersky.extraction.person_card import PersonCard
 from scrapersky.kit.canonical import canonical_email
 from scrapersky.privacy.suppression_filter import REMOVED, SuppressionFilter
 

@@ -11,8 +11,8 @@ from uuid import UUID
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from contact_extraction.plain import name_key
 from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
-from scrapersky.kit.plain import name_key
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import idna
 import phonenumbers
 
+from contact_extraction.plain import name_key
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import (
     MOST_DIGITS,
@@ -26,7 +27,6 @@ from scrapersky.kit.canonical import (
     phone_digits,
     plain_signs,
 )
-from scrapersky.kit.plain import name_key
 
 TAIL = 8
 """Digits by which a number is known however it is written."""

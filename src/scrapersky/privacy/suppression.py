@@ -12,9 +12,9 @@ from sqlalchemy import delete, func, literal, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from contact_extraction.email_type import EmailType
 from scrapersky.db.transaction import Database, committed, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
-from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.key import Keys, fingerprint, keys_of
 from scrapersky.privacy.subject import (
     Subject,

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from scrapersky.errors import InvalidUrl
-from scrapersky.kit.urls import parse_url
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.urls import parse_url
 from scrapersky.providers.area import Point
 
 LONGEST_TEXT = 4096

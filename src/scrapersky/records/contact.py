@@ -20,8 +20,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
+from contact_extraction.email_type import EmailType
 from scrapersky.kit.deliverability import Deliverability
-from scrapersky.kit.email_type import EmailType
 from scrapersky.records.base import (
     ERROR_LIMIT,
     Base,

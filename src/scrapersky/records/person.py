@@ -16,7 +16,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
-from scrapersky.kit.seniority import Seniority
+from contact_extraction.seniority import Seniority
 from scrapersky.records.base import Base, OwnedRecord
 from scrapersky.records.status import SENIORITY
 from scrapersky.records.work_queue import Attribute

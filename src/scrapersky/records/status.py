@@ -10,9 +10,9 @@ from typing import Annotated
 from sqlalchemy.dialects.postgresql import ENUM
 from sqlalchemy.orm import mapped_column
 
+from contact_extraction.email_type import EmailType
+from contact_extraction.seniority import Seniority
 from scrapersky.kit.deliverability import Deliverability
-from scrapersky.kit.email_type import EmailType
-from scrapersky.kit.seniority import Seniority
 from scrapersky.records.base import native_enum
 
 

@@ -19,9 +19,9 @@ from sqlalchemy import Row, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from contact_extraction.urls import Url, parse_url
 from scrapersky.crawler import Crawler
 from scrapersky.errors import BadTls, FetchError
-from scrapersky.kit.urls import Url, parse_url
 from scrapersky.scheduler.presence import Rester
 
 BELIEVED: Final = 5.0

@@ -5,10 +5,10 @@ from uuid import UUID
 from sqlalchemy import func, update
 from sqlalchemy.dialects.postgresql import insert
 
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.host_kind import HostKind, kind_of_url, site_name
+from contact_extraction.urls import Url, parse_url
 from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction
-from scrapersky.errors import InvalidUrl
-from scrapersky.extraction.host_kind import HostKind, kind_of_url, site_name
-from scrapersky.kit.urls import Url, parse_url
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools

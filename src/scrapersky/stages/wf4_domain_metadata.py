@@ -9,21 +9,21 @@ from uuid import UUID
 from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import Insert, insert
 
+from contact_extraction.business_name import business_name, is_in_domain
+from contact_extraction.discovery import home_link
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.home_page import HomePage, read_home_page
+from contact_extraction.urls import parse_url
+from contact_extraction.verdict import VerdictKind
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Fetched
 from scrapersky.errors import (
     ConnectFailed,
     DnsFailed,
     FetchError,
-    InvalidUrl,
     NoSuchHost,
     RobotsDenied,
 )
-from scrapersky.extraction.business_name import business_name, is_in_domain
-from scrapersky.extraction.discovery import home_link
-from scrapersky.extraction.home_page import HomePage, read_home_page
-from scrapersky.extraction.verdict import VerdictKind
-from scrapersky.kit.urls import parse_url
 from scrapersky.pipeline.allowance import Allowance, at_cost
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.doubt import was_tried_before

@@ -6,25 +6,20 @@ from dataclasses import dataclass, field
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 
-from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
-from scrapersky.crawler import Accept, Fetched
-from scrapersky.errors import (
-    ExtractionError,
-    FetchError,
-    HtmlNotSitemap,
-    InvalidUrl,
-    NotHtml,
-)
-from scrapersky.extraction.discovery import FoundBy, PageLink, sitemap_candidates
-from scrapersky.extraction.page_guess import (
+from contact_extraction.discovery import FoundBy, PageLink, sitemap_candidates
+from contact_extraction.errors import ExtractionError, HtmlNotSitemap, InvalidUrl
+from contact_extraction.page_guess import (
     GUESSED,
     contact_guesses,
     read_guessed_page,
 )
-from scrapersky.extraction.page_list import PageList, list_sitemap_pages
-from scrapersky.extraction.page_type import PageType
-from scrapersky.extraction.sitemap import Entry, SitemapKind, SitemapWalk
-from scrapersky.kit.urls import parse_url
+from contact_extraction.page_list import PageList, list_sitemap_pages
+from contact_extraction.page_type import PageType
+from contact_extraction.sitemap import Entry, SitemapKind, SitemapWalk
+from contact_extraction.urls import parse_url
+from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
+from scrapersky.crawler import Accept, Fetched
+from scrapersky.errors import FetchError, NotHtml
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage

@@ -8,15 +8,15 @@ from typing import Any
 import asyncpg
 from sqlalchemy import select, update
 
-from curation_sdk import Done, Effect, Outcome, Transaction
-from scrapersky.crawler import Accept, Fetched
-from scrapersky.curation.site_budget import Budgets
-from scrapersky.errors import FetchError
-from scrapersky.extraction.page_list import (
+from contact_extraction.page_list import (
     PageList,
     list_linked_pages,
     list_sitemap_pages,
 )
+from curation_sdk import Done, Effect, Outcome, Transaction
+from scrapersky.crawler import Accept, Fetched
+from scrapersky.curation.site_budget import Budgets
+from scrapersky.errors import FetchError
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import structlog
 
+from contact_extraction.contact_card import cards_of
+from contact_extraction.contact_page import ContactPage, read_contact_page
+from contact_extraction.person_card import people_of
+from contact_extraction.verdict import leads_elsewhere
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
 from scrapersky.crawler import Conditions, Fetched, Rendered, Spool
 from scrapersky.errors import FetchError, RenderFailed
-from scrapersky.extraction.contact_card import cards_of
-from scrapersky.extraction.contact_page import ContactPage, read_contact_page
-from scrapersky.extraction.person_card import people_of
-from scrapersky.extraction.verdict import leads_elsewhere
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage

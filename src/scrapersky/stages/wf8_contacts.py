@@ -4,11 +4,11 @@ from dataclasses import asdict, replace
 
 import orjson
 
+from contact_extraction.email_quality import EmailQuality, judge_email
+from contact_extraction.email_type import EmailType
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
 from scrapersky.curation.page_choice import site_lock
-from scrapersky.extraction.email_quality import EmailQuality, judge_email
 from scrapersky.kit.deliverability import Deliverability
-from scrapersky.kit.email_type import EmailType
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
 from scrapersky.pipeline.doubt import COME_BACK, was_tried_before
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 import pytest
 
+from extraction_tests.pace import takes_at_most
 from scrapersky.api.middleware import body as bodies
 from scrapersky.errors import NotStorable
 from tests.api.gateway.rig import House
-from tests.pace import takes_at_most
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

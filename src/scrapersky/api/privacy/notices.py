@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, Field, model_validator
 from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from contact_extraction.email_type import EmailType
 from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import Chunks, Transaction, actor_of
 from scrapersky.api.operations.shape import COUNTED, read_place, write_place
@@ -20,7 +21,6 @@ from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.api.title import Line
 from scrapersky.curation.condition import clause
 from scrapersky.kit.clock import utc_now
-from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.notice import (
     Marked,
     NoticeGiven,

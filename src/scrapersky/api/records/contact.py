@@ -11,6 +11,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from contact_extraction.email_quality import judge_email
+from contact_extraction.email_type import EmailType
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, actor_of, allow
 from scrapersky.api.records.decide import set_status
@@ -34,9 +36,7 @@ from scrapersky.errors import (
     RecordConflict,
     UnknownRecord,
 )
-from scrapersky.extraction.email_quality import judge_email
 from scrapersky.kit.canonical import canonical_email, canonical_phone
-from scrapersky.kit.email_type import EmailType
 from scrapersky.privacy.notice import merge_notices
 from scrapersky.privacy.suppression_filter import refuse_suppressed
 from scrapersky.records import KINDS, Contact, Domain, Evidence

@@ -11,10 +11,10 @@ from sqlalchemy import Boolean, ColumnElement, Float, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
+from contact_extraction.seniority import Seniority
 from scrapersky.api.field import RecordIds, SubmittedLine
 from scrapersky.api.title import Line
 from scrapersky.curation.condition import MOST_IDS, Attribute, Conditions
-from scrapersky.kit.seniority import Seniority
 from scrapersky.records import CURATED, Kind
 
 LONGEST_WORDS = 200

@@ -13,11 +13,12 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.host_kind import site_name
+from contact_extraction.urls import canonical_url, parse_url
 from scrapersky.curation.batch.kind import submission_named
 from scrapersky.db.transaction import Database, commit_chunk, transaction
-from scrapersky.errors import InvalidUrl, UnknownBatch
-from scrapersky.extraction.host_kind import site_name
-from scrapersky.kit.urls import canonical_url, parse_url
+from scrapersky.errors import UnknownBatch
 from scrapersky.privacy.suppression_filter import (
     REMOVED,
     SuppressionFilter,

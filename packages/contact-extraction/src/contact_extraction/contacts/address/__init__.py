@@ -1,0 +1,23 @@
+"""Find postal addresses: street grammar of many languages, postal codes of countries.
+
+A street or a postal code is the anchor. From it the neighbouring pieces (parts of the
+line, or the short lines above and below) are read as unit, building, city, state,
+postal code and country until one is none of these.
+"""
+
+from contact_extraction.contacts.address.reader import Reader
+from contact_extraction.contacts.address.street import street_match
+from contact_extraction.contacts.model import FoundAddress
+from contact_extraction.contacts.sheet import Sheet
+
+
+def find_addresses(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundAddress]:
+    """Find every postal address of a page, in reading order."""
+    reader = Reader(sheet, regions)
+    return list(reader.addresses())
+
+
+def split_street(text: str) -> str | None:
+    """Give the street part of a one-line address, or None if there is none."""
+    match = street_match(text)
+    return match[0].strip(" ,") if match else None

@@ -1,0 +1,210 @@
+"""Where a street is: city, state, postal code, country."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from contact_extraction.contacts.address.piece import Piece
+from contact_extraction.contacts.address.postcode import (
+    POSTCODES,
+    PREFIXES,
+    SHORT_CODES,
+)
+from contact_extraction.contacts.address.state import (
+    CA_STATES,
+    US_STATES,
+    is_state,
+)
+from contact_extraction.contacts.place import country_names
+
+
+@dataclass(slots=True)
+class Locality:
+    """What is known of where a street is."""
+
+    city: str | None = None
+    state: str | None = None
+    code: str | None = None
+    country: str | None = None
+    region: str = ""
+    end: int = 0
+    last_line: int = -1
+    extra: list[str] = field(default_factory=list)
+    start: int = -1
+    """Where the place begins if it stands before the street."""
+
+    @property
+    def is_known(self) -> bool:
+        """Say whether it is more than a word that may be a city."""
+        return bool(self.code or self.state or self.country)
+
+
+def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Locality:
+    """Read city, state, code and country from the pieces after a street."""
+    place = Locality()
+    last_line = tail[0].line if tail else 0
+    for count, piece in enumerate(tail):
+        if count > 6 or piece.line - last_line > 1 or place.country:
+            break
+        after = tail[count + 1].text if count + 1 < len(tail) else ""
+        if not read_piece(piece, place, postcode, after):
+            break
+        last_line = piece.line
+        place.end = piece.end
+        place.last_line = piece.line
+    if not place.is_known:
+        place.end = 0
+    return place
+
+
+def read_place_before(text: str, postcode: re.Pattern[str]) -> Locality | None:
+    """Read the code and city that end a text: `05-123 Nowa, ul. Polna 3`."""
+    codes = list(postcode.finditer(text[-MAX_PLACE:]))
+    if not codes:
+        return None
+    code = codes[-1]
+    city = text[-MAX_PLACE:][code.end() :].strip(" ,.-–")
+    if len(city) > MAX_CITY or not CITY.match(city):
+        return None
+    start = max(0, len(text) - MAX_PLACE) + code.start()
+    return Locality(
+        city=city, code=code[0].strip(), region=code.lastgroup or "", start=start
+    )
+
+
+MAX_PLACE: Final = 60
+MAX_CITY: Final = 30
+
+
+def read_piece(
+    piece: Piece, place: Locality, postcode: re.Pattern[str], following: str = ""
+) -> bool:
+    """Add what a piece says of a place; False if it says nothing."""
+    text = piece.text
+    folded = text.casefold().strip(" .()")
+    if folded in country_names() and (place.city or place.code or len(folded) > 3):
+        place.country = country_names()[folded]
+        return True
+    us = _US_TAIL.match(text)
+    if us and is_state(us["state"]):
+        place.city = place.city or us["city"]
+        place.state, place.code = us["state"], us["zip"]
+        _read_rest(text[us.end() :], place)
+        return True
+    if not place.code and _read_code(text, place, postcode, following):
+        return True
+    if is_state(text) and (place.city or place.code):
+        place.state = place.state or text
+        return True
+    head, _, last = text.rpartition(" ")
+    if head and is_state(last) and CITY.match(head) and not place.state:
+        place.city, place.state = place.city or head, last
+        return True
+    if not place.city and len(text) < 40 and CITY.match(text):
+        place.city = text
+        return True
+    if place.city and not place.state and not place.code and CITY.match(text):
+        # A district before the city, as in Britain.
+        place.extra.append(place.city)
+        place.city = text
+        return len(place.extra) < 3
+    return False
+
+
+def _read_code(
+    text: str, place: Locality, postcode: re.Pattern[str], following: str
+) -> bool:
+    code = postcode.search(text)
+    if not code:
+        # `Austin, TX, 78701`: alone a code of five digits needs its state.
+        if place.state and is_state(place.state) and _ZIP.match(text):
+            place.code = text
+            return True
+        return False
+    before = text[: code.start()].strip(" ,-–")
+    after = text[code.end() :].strip(" ,-–")
+    region = code.lastgroup or ""
+    is_bare = not before and not after
+    if before and not CITY.match(before) and not is_state(before):
+        return False
+    if after and not CITY.match(after.split(",")[0].split(" - ")[0]):
+        folded = after.casefold().strip(" .()")
+        if folded in country_names():
+            pass
+        elif region in ("GB", "CA", "IE"):
+            # These codes are so odd that what follows cannot make them wrong.
+            after = ""
+        else:
+            return False
+    # A code on a line of its own, or before a comma, may have its city after it.
+    has_city = bool(place.city or place.state) or _is_city(following)
+    if is_bare and region in SHORT_CODES and not has_city:
+        return False
+    place.code = code[0].strip()
+    place.region = region
+    if before:
+        _read_before(before, place)
+    if after:
+        _read_rest(after, place)
+    return True
+
+
+def _is_city(text: str) -> bool:
+    return bool(CITY.match(text)) and text.casefold() not in country_names()
+
+
+def _read_before(before: str, place: Locality) -> None:
+    head, _, last = before.rpartition(" ")
+    if is_state(before) and place.city:
+        place.state = before
+    elif before.casefold() in country_names():
+        place.country = country_names()[before.casefold()]
+    elif head and is_state(last):
+        place.city, place.state = place.city or head.strip(" ,"), last
+    else:
+        if place.city:
+            place.extra.append(place.city)
+        place.city = before
+
+
+def _read_rest(rest: str, place: Locality) -> None:
+    rest = rest.strip(" ,.-–()")
+    if not rest:
+        return
+    folded = rest.casefold()
+    if folded in country_names():
+        place.country = country_names()[folded]
+    elif not place.city and CITY.match(rest):
+        city, _, country = rest.rpartition(" ")
+        if city and country.casefold() in country_names():
+            place.city, place.country = city, country_names()[country.casefold()]
+        else:
+            place.city = rest
+
+
+def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
+    """Infer the country from what only one has, else take the page's likeliest."""
+    state = (place.state or "").replace(".", "")
+    code = place.code or ""
+    if re.fullmatch(POSTCODES["GB"], code):
+        return "GB"
+    if re.fullmatch(POSTCODES["CA"], code) or (
+        state in CA_STATES and not code.isdigit()
+    ):
+        return "CA"
+    if state in US_STATES and re.fullmatch(POSTCODES["US"], code):
+        return "US"
+    if place.region == "prefixed":
+        return PREFIXES.get(code.partition("-")[0])
+    if place.region:
+        return place.region
+    return regions[0] if regions and place.is_known else None
+
+
+_CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘa-zà-ž(][\w'’.)-]{0,24})){0,4}"
+CITY: Final = re.compile(rf"^{_CITY_WORDS}$")
+_ZIP: Final = re.compile(r"^\d{5}(?:-\d{4})?$")
+_US_TAIL: Final = re.compile(
+    rf"^(?P<city>{_CITY_WORDS})?,?\s{{0,2}}(?P<state>[A-Z]{{2}}|[A-Z]\.\s?[A-Z]\.|[A-Z][a-z]+\.?(?: [A-Z][a-z]+)?)"
+    r",?\s{1,3}(?P<zip>\d{5}(?:\s?-\s?\d{4})?)\b"
+)

@@ -1,0 +1,435 @@
+"""Read the addresses of a page: find a street or a code, then what belongs to it."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from contact_extraction.contacts.address.box import BOX, is_box
+from contact_extraction.contacts.address.free_form import FREE_FORM, FreeForm
+from contact_extraction.contacts.address.locality import (
+    CITY,
+    Locality,
+    country_of,
+    read_locality,
+    read_piece,
+    read_place_before,
+)
+from contact_extraction.contacts.address.piece import (
+    MAX_PIECE,
+    Piece,
+    cut,
+    pieces_after,
+)
+from contact_extraction.contacts.address.postcode import (
+    SHORT_CODES,
+    postcode_pattern,
+)
+from contact_extraction.contacts.address.state import is_state
+from contact_extraction.contacts.address.street import (
+    AMOUNT,
+    COPYRIGHT_BEFORE,
+    HOUSE_NUMBER,
+    MAX_LINE,
+    NUMBERLESS,
+    ROAD_HINT,
+    STATE_AS_COURT,
+    STRONG_END,
+    goes_on_as_prose,
+    is_foreign_street,
+    is_number_of_road,
+    is_street,
+    street_match,
+    street_pattern,
+)
+from contact_extraction.contacts.address.unit import (
+    LEGAL_PREFIX,
+    NOT_ADDRESS,
+    PUBLIC_HOUSE,
+    SURE_PART,
+    UNIT,
+    UNIT_HEAD,
+    is_part,
+    is_unit,
+)
+from contact_extraction.contacts.model import FoundAddress, Method
+from contact_extraction.contacts.place import country_names
+from contact_extraction.contacts.sheet import Sheet
+
+MAX_FOUND: Final = 500
+MIN_NUMBERLESS: Final = 6
+MAX_BETWEEN: Final = 40
+
+
+class Reader:
+    """Reads the addresses of one page."""
+
+    def __init__(self, sheet: Sheet, regions: tuple[str, ...]) -> None:
+        self.sheet = sheet
+        self.regions = regions or ("US",)
+        self.postcode = postcode_pattern(self.regions)
+        self.street = street_pattern(self.regions)
+        self.free_form = (
+            None
+            if FREE_FORM.isdisjoint(self.regions)
+            else FreeForm(sheet, self.regions, self.postcode)
+        )
+        self.taken = -1
+
+    def addresses(self) -> Iterator[FoundAddress]:
+        """Yield every address in reading order."""
+        given = 0
+        for number, line in enumerate(self.sheet.lines):
+            text = line.text
+            if number <= self.taken and len(text) < MAX_PIECE:
+                continue
+            if len(text) > 5 * MAX_LINE:
+                continue
+            if self.free_form and (read := self.free_form.read(number, text)):
+                if found := self._found(*read, Method.STREET):
+                    yield found
+                continue
+            if not _has_number(text):
+                is_long = len(text) >= MIN_NUMBERLESS
+                if is_long and (found := self._without_number(number, text)):
+                    yield found
+                continue
+            for found in self._in_line(number, text):
+                yield found
+                given += 1
+                if given >= MAX_FOUND:
+                    return
+
+    def _in_line(self, number: int, text: str) -> Iterator[FoundAddress]:
+        last = 0
+        matched = False
+        for match in self.street.finditer(text):
+            if match.start() < last or not is_street(match[0]):
+                continue
+            if COPYRIGHT_BEFORE.search(
+                text[max(0, match.start() - 20) : match.start()]
+            ):
+                continue
+            found = self._around_street(number, match.start(), match.end(), last)
+            if found:
+                matched = True
+                last = found.end - self.sheet.starts[number]
+                yield found
+        if matched:
+            return
+        low = text[:MAX_LINE].lower()
+        if "box" in low or "post" in low or "bp" in low:
+            box = BOX.search(text[:MAX_LINE])
+            if box and is_box(box[0]):
+                found = self._around_street(number, box.start(), box.end())
+                if found:
+                    yield found
+                    return
+        if len(text) <= MAX_LINE:
+            found = self._around_postcode(number, text)
+            if found:
+                yield found
+
+    def _around_street(
+        self, number: int, start: int, end: int, last: int = 0
+    ) -> FoundAddress | None:
+        base = self.sheet.starts[number]
+        text = self.sheet.lines[number].text
+        if state := STATE_AS_COURT.match(text[start:end]):
+            end = start + state.end(1)
+        firm = LEGAL_PREFIX.match(text[start:end])
+        start += firm.end() if firm else 0
+        street = [Piece(text[start:end].strip(" ,"), number, base + start, base + end)]
+        start = self._grow_left(street, number, text, start)
+        tail = pieces_after(self.sheet, number, end)
+        self._grow_right(street, tail)
+        place = read_locality(tail, self.postcode)
+        if not place.code and (before := self._place_before(number, start, last)):
+            place = before
+        street_text = " ".join(p.text for p in street)
+        if not place.is_known and (
+            not self._is_plain_street(street_text, text, end)
+            or is_number_of_road(text, start, end)
+        ):
+            return None
+        return self._found(street, place, Method.STREET)
+
+    @staticmethod
+    def _is_plain_street(street: str, line: str, end: int) -> bool:
+        """Say whether a street is one even though nothing says where it is."""
+        if not STRONG_END.search(street) and not is_foreign_street(street):
+            return False
+        return not goes_on_as_prose(line, end)
+
+    def _place_before(self, number: int, start: int, last: int) -> Locality | None:
+        """Read the code and city written before the street, or on the line above."""
+        line = self.sheet.lines[number]
+        base = self.sheet.starts[number]
+        before = line.text[last:start].rstrip(" ,;|–-")
+        if before:
+            place = read_place_before(before, self.postcode)
+            return self._placed(place, base + last)
+        above = number - 1
+        if above <= self.taken or self.sheet.lines[above].container != line.container:
+            return None
+        text = self.sheet.lines[above].text.rstrip(" ,")
+        place = read_place_before(text, self.postcode)
+        return self._placed(place, self.sheet.starts[above])
+
+    @staticmethod
+    def _placed(place: Locality | None, base: int) -> Locality | None:
+        if place is not None:
+            place.start += base
+        return place
+
+    def _grow_left(
+        self, street: list[Piece], number: int, text: str, start: int
+    ) -> int:
+        """Take units and buildings written before the street."""
+        base = self.sheet.starts[number]
+        before = [
+            match
+            for match in _LEFT_PIECE.finditer(text[max(0, start - 120) : start])
+            if match[0].strip()
+        ][-4:]
+        offset = max(0, start - 120)
+        units = [i for i, match in enumerate(before) if is_unit(match[0].strip())]
+        if units and not any(len(m[0]) > 50 for m in before[units[0] :]):
+            for match in reversed(before[units[0] :]):
+                piece = match[0].strip()
+                at = base + offset + match.start()
+                street.insert(0, Piece(piece, number, at, at + len(match[0])))
+            start = offset + before[units[0]].start()
+        if text[:start].strip(" ,"):
+            return start
+        for above in range(number - 1, max(-1, number - 4), -1):
+            line = self.sheet.lines[above]
+            piece = line.text.rstrip(" ,")
+            # The first line of a block names who lives there, not where.
+            is_own = line.container == self.sheet.lines[number].container
+            if above <= self.taken or (line.heading and not is_own):
+                break
+            is_house = is_unit(piece) or is_part(piece)
+            is_public = PUBLIC_HOUSE.search(piece) is not None
+            is_between = is_own and self._is_below_unit(above)
+            if not is_between and (is_public or not is_house):
+                break
+            if (
+                not is_own
+                and not UNIT.match(piece)
+                and not SURE_PART.search(piece)
+                and self._is_first_of_block(above)
+            ):
+                break
+            at = self.sheet.starts[above]
+            street.insert(
+                0, Piece(line.text.rstrip(" ,"), above, at, at + len(line.text))
+            )
+        return start
+
+    def _is_below_unit(self, number: int) -> bool:
+        """Say whether a line stands between a suite or a floor and its street."""
+        line, above = self.sheet.lines[number], self.sheet.lines[number - 1]
+        unit = above.text.rstrip(" ,")
+        return (
+            number - 1 > self.taken
+            and line.container == above.container
+            and len(line.text) <= MAX_BETWEEN
+            and not NOT_ADDRESS.search(line.text)
+            and (bool(UNIT.match(unit)) or is_part(unit))
+        )
+
+    def _is_first_of_block(self, number: int) -> bool:
+        if number == 0:
+            return True
+        lines = self.sheet.lines
+        line, above = lines[number], lines[number - 1]
+        if line.container == above.container:
+            return bool(above.heading) or len(above.text) > MAX_PIECE
+        parents = self.sheet.page.parents
+        is_sibling = parents[line.container] == parents[above.container]
+        return (
+            not is_sibling
+            or line.tag == "td"
+            or bool(above.heading)
+            or bool(NOT_ADDRESS.search(above.text))
+        )
+
+    def _grow_right(self, street: list[Piece], tail: list[Piece]) -> None:
+        while tail and len(street) < 6:
+            piece = tail[0]
+            is_near = piece.line - street[-1].line <= 1
+            if not is_near:
+                break
+            is_next_line = piece.line > street[-1].line
+            if UNIT.match(piece.text) or (
+                (is_unit(piece.text) or (is_next_line and is_part(piece.text)))
+                and not self.postcode.search(piece.text)
+            ):
+                street.append(tail.pop(0))
+                continue
+            split = UNIT_HEAD.match(piece.text)
+            if not split:
+                break
+            end = piece.start + split.end(1)
+            street.append(Piece(split[1], piece.line, piece.start, end))
+            piece.text, piece.start = split[2], piece.end - len(split[2])
+            break
+
+    def _without_number(self, number: int, text: str) -> FoundAddress | None:
+        """Read `Mill House, Station Road, Cork, Co. Cork`: a street needs no number."""
+        if len(text) > MAX_LINE or not ROAD_HINT.search(text):
+            return None
+        label = _LABEL.match(text)
+        pieces = list(cut(self.sheet, number, label.end() if label else 0))
+        for place, piece in enumerate(pieces):
+            if not NUMBERLESS.match(piece.text):
+                continue
+            first = place
+            while first and is_unit(pieces[first - 1].text):
+                first -= 1
+            street = pieces[first : place + 1]
+            if not first:
+                street = [*self._units_above(number), *street]
+            tail = pieces[place + 1 :] or pieces_after(self.sheet, number, len(text))
+            where = read_locality(tail, self.postcode)
+            if where.code or (where.city and (where.country or where.state)):
+                return self._found(street, where, Method.STREET)
+        return None
+
+    def _units_above(self, number: int) -> list[Piece]:
+        """Take the house written on a line of its own above a street without number."""
+        pieces: list[Piece] = []
+        own = self.sheet.lines[number].container
+        for above in range(number - 1, max(self.taken, number - 3), -1):
+            line = self.sheet.lines[above]
+            text = line.text.rstrip(" ,")
+            if line.container != own or not is_unit(text):
+                break
+            at = self.sheet.starts[above]
+            pieces.insert(0, Piece(text, above, at, at + len(line.text)))
+        return pieces
+
+    def _around_postcode(self, number: int, text: str) -> FoundAddress | None:
+        code = self.postcode.search(text)
+        if not code or NOT_ADDRESS.search(text[: code.start()][-40:]):
+            return None
+        pieces = list(cut(self.sheet, number, 0))
+        at = next(
+            (i for i, p in enumerate(pieces) if self.postcode.search(p.text)), None
+        )
+        if at is None:
+            return None
+        region = code.lastgroup or ""
+        before = pieces[:at]
+        above = self._lines_above(number) if at <= 2 else []
+        candidates = [*above, *before]
+        has_country = any(
+            p.text.casefold() in country_names() for p in pieces[at + 1 :]
+        )
+        if region in SHORT_CODES and not candidates and not has_country:
+            return None
+        place = Locality()
+        read_piece(pieces[at], place, self.postcode)
+        if not place.code:
+            return None
+        street = self._street_before(candidates, place)
+        for piece in pieces[at + 1 : at + 3]:
+            if not read_piece(piece, place, self.postcode):
+                break
+        for piece in pieces_after(self.sheet, number, len(text))[:2]:
+            folded = piece.text.casefold().strip(" .")
+            if not place.country and folded in country_names():
+                place.country = country_names()[folded]
+        if not street and region in SHORT_CODES and not has_country:
+            return None
+        if not street and not place.city:
+            return None
+        place.end = pieces[at].end
+        place.last_line = number
+        street = street or [Piece("", number, pieces[at].start, pieces[at].start)]
+        return self._found(street, place, Method.POSTAL)
+
+    def _lines_above(self, number: int) -> list[Piece]:
+        pieces: list[Piece] = []
+        for above in range(number - 1, max(-1, number - 5), -1):
+            line = self.sheet.lines[above]
+            if above <= self.taken or len(line.text) > MAX_PIECE or line.heading:
+                break
+            if NOT_ADDRESS.search(line.text):
+                break
+            pieces[:0] = cut(self.sheet, above, 0)
+        return pieces
+
+    def _street_before(self, candidates: list[Piece], place: Locality) -> list[Piece]:
+        """Walk up from the code: city and county first, then the street's lines."""
+        street: list[Piece] = []
+        skipped = 0
+        for piece in reversed(candidates):
+            text = piece.text
+            is_street = (
+                bool(NUMBERLESS.match(text))
+                or bool(HOUSE_NUMBER.match(text))
+                or is_unit(text)
+                or bool(street_match(text))
+            )
+            if is_street and not AMOUNT.match(text):
+                street.insert(0, piece)
+            elif street or skipped >= 2:
+                break
+            elif is_state(text) and not place.state:
+                place.state = text
+            elif CITY.match(text) and len(text) < 30:
+                if place.city is None or skipped:
+                    place.city = text
+                skipped += 1
+            else:
+                break
+        if street and street[0].text[:1].islower():
+            return []
+        return street
+
+    def _found(
+        self, street: list[Piece], place: Locality, method: Method
+    ) -> FoundAddress | None:
+        text = ", ".join(p.text.strip(" ,") for p in street if p.text)
+        start = street[0].start
+        if 0 <= place.start < start:
+            start = place.start
+        end = max(street[-1].end, place.end)
+        self.taken = max(self.taken, street[-1].line, place.last_line)
+        whole = " ".join(self.sheet.text[start:end].split())
+        if not whole:
+            return None
+        key = re.sub(r"\W+", " ", f"{text} {place.code or place.city or ''}").casefold()
+        country = place.country or country_of(place, self.regions)
+        return FoundAddress(
+            key=key.strip(),
+            value=whole[:300],
+            method=method,
+            line=self.sheet.line_at(start),
+            start=start,
+            end=end,
+            snippet=self.sheet.snippet(start, end),
+            street=text or None,
+            city=place.city,
+            state=place.state,
+            postal_code=place.code,
+            country=country,
+        )
+
+
+_DIGIT: Final = re.compile(r"\d")
+
+
+def _has_number(text: str) -> bool:
+    """Say whether a line has a digit; those of an e-mail address number no house."""
+    if _DIGIT.search(text) is None:
+        return False
+    if "@" not in text:
+        return True
+    return any("@" not in word and _DIGIT.search(word) for word in text.split())
+
+
+_LABEL: Final = re.compile(r"[^\W\d_][\w ]{2,20}: ")
+# A full stop ends a piece as well, if a word stands before it: not "St. James House".
+_LEFT_PIECE: Final = re.compile(r"(?:[^,;|•·:–.]|(?<![a-z]{3})\.|\.(?=\S)){1,80}")

@@ -1,0 +1,192 @@
+"""Streets: the grammars of many languages, and what only looks like a street."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from contact_extraction.contacts.address.box import BOX
+from contact_extraction.contacts.address.unit import UNIT_TAIL, UNIT_WORD
+from contact_extraction.html import words
+
+MAX_LINE: Final = 400
+
+
+@lru_cache(maxsize=256)
+def street_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
+    """Build the grammar of streets for the page's countries; English is always in."""
+    own = frozenset(regions)
+    parts = [
+        rf"(?<![\w$£€.#:/-])(?=[\dN])(?:{_FRENCH}|{_ENGLISH}){UNIT_TAIL}{{0,3}}",
+        rf"(?<![\w$.-])(?=[\d#]){_BLOCK}",
+    ]
+    if own & _GERMANIC:
+        parts.append(rf"(?<![\w-]){_SUFFIXED}")
+    if own & _ROMANCE:
+        parts.append(rf"(?<![\w-]){_TYPE_FIRST}")
+    return re.compile("|".join(parts))
+
+
+def street_match(text: str) -> re.Match[str] | None:
+    """Find a street of any grammar, or a box, in a short text."""
+    return street_pattern(_ANY_REGION).search(text[:MAX_LINE]) or BOX.search(
+        text[:MAX_LINE]
+    )
+
+
+def is_street(text: str) -> bool:
+    """Say whether what the grammar accepted has a name and is not an amount."""
+    if not _HAS_NAME.search(text):
+        return False
+    if AMOUNT.match(text):
+        return False
+    return len(text) >= 6
+
+
+def is_foreign_street(text: str) -> bool:
+    """Say whether a street is spelled as no English text is."""
+    if _BLOCK_PATTERN.search(text) or _FRENCH_START.match(text):
+        return True
+    return bool(_SURE_SUFFIX.search(text)) or bool(
+        re.match(rf"(?i:{_ROMANCE_WORDS})\s", text)
+    )
+
+
+def goes_on_as_prose(text: str, end: int) -> bool:
+    """Distinguish `our 5 Star Drive for ...` from an address: words go on in lower case."""
+    after = text[end : end + 20].lstrip()
+    return (
+        len(text) > 160
+        and after[:1].islower()
+        and not after.startswith(("in ", "and "))
+    )
+
+
+def is_number_of_road(text: str, start: int, end: int) -> bool:
+    """Distinguish `the Ringway 8, Elm St` from `Level 8, Elm St`."""
+    if not _NUMBER_AND_COMMA.match(text[start:end]):
+        return False
+    before = _WORD_BEFORE.search(text[max(0, start - 30) : start])
+    return before is not None and not _UNIT_BEFORE.match(before[0])
+
+
+_NUMBER_AND_COMMA: Final = re.compile(r"\d{1,6}[A-Za-z]?,")
+_WORD_BEFORE: Final = re.compile(r"[^\W\d_]{1,24}[\s-]$")
+_UNIT_BEFORE: Final = re.compile(rf"(?:{UNIT_WORD}|No)\b", re.IGNORECASE)
+_STRONG: Final = (
+    r"Street|Str\.?|St|Avenue|Ave|Boulevard|Blvd|Boul|Road|Rd|Drive|Dr|Lane|Ln|"
+    r"Parkway|Pkwy|Pky|Highway|Hwy|Freeway|Fwy|Expressway|Expwy|Turnpike|Tpke|"
+    r"Terrace|Terr|Crescent|Cres|Circle|Cir|Causeway|Cswy|Mews|Trail|Trl|Square|Sq|"
+    r"Court|Ct|Place|Pl|Way|Broadway|Pike|Esplanade|Parade|Alley"
+)
+_WEAK: Final = (
+    r"Close|Gardens|Gdns|Grove|Hill|Rise|View|Walk|Wharf|Quay|Green|Loop|Row|Plaza|"
+    r"Plz|Crossing|Xing|Path|Bypass|Bend|Ridge|Park|Mall|Commons|Concourse|Promenade|"
+    r"Heights|Hts|Cove|Point|Pt|Run|Pass|Crest|Vale|Gate|Yard|Centre|Center|Mile|End|"
+    r"Estate|Bridge|Fields?|Market|Common|Drove|Embankment|Strand|Piccadilly"
+)
+_DIRECTION: Final = r"(?:North|South|East|West|[NSEW]|[NS]\.?[EW]|[NS]\.\s?[EW]\.?)"
+_NUMBER: Final = (
+    r"(?:(?:No|Nr|N[º°o])\.?:?\s{0,2})?\d{1,6}(?:[A-Za-z](?![A-Za-z])|½)?"
+    r"(?:\s?[-–/&]\s?\d{1,6}[A-Za-z]?(?![A-Za-z]))?"
+)
+_NAME: Final = (
+    r"(?:[A-ZÀ-ÞŁŚŻŹĆČŠŽŘĚŮİŞĞ][\w'’.&-]{0,24}|\d{1,4}(?:st|nd|rd|th|ST|ND|RD|TH)?|of|the|"
+    r"de|la|le|les|du|des|del|della|da|do|dos|van|von|der|den|y|e|d'[A-Z]\w{1,20})"
+)
+_ENGLISH: Final = (
+    rf"{_NUMBER},?\s{{1,2}}(?:{_DIRECTION}\.?\s{{1,2}})?(?:{_NAME}\s{{1,2}}){{0,5}}"
+    rf"(?:(?:(?i:US|U\.S\.|State|County|Old)\s)?(?i:Highway|Hwy|Route|Rte|FM|Road|Rd|SR|CR|"
+    rf"County\sRoad)\s\#?\d{{1,4}}[A-Z]?"
+    rf"|(?:(?<=[\w.]\s)(?=[A-Z])(?i:{_STRONG}|{_WEAK})|Broadway|BROADWAY)\b(?!['’])\.?)"
+    rf"(?:\s{{1,2}}{_DIRECTION}\b\.?)?"
+)
+_SUFFIX_WORDS: Final = (
+    r"stra(?:ß|ss)e|str\.?|gasse|gässli|platz|allee|weg|ring|damm|ufer|markt|graben|"
+    r"steig|stieg|pfad|chaussee|promenade|zeile|kamp|hof|berg|brücke|tor|wall|garten|"
+    r"straat|laan|plein|kade|gracht|dijk|singel|dreef|steeg|baan|hof|lei|markt|"
+    r"weide|pad|burgwal|kanaal|dam|haven|oord|veld|park|boulevard|"
+    r"gatan|gata|vägen|väg|gränd|torget|torg|stigen|allén|backen|plan|kajen|"
+    r"gade|vej|allé|stræde|plads|torv|vænget|"
+    r"gaten|veien|vegen|plassen|katu|tie|kuja|polku|tori|utca|út|tér|caddesi|sokağı|"
+    r"sokak|bulvarı"
+)
+_SUFFIXED: Final = (
+    rf"(?:(?:[A-ZÀ-ÞÄÖÜŁŚŠŽČ][\w'’.-]{{1,30}}[\s-]){{0,3}}?"
+    rf"(?:[A-ZÀ-ÞÄÖÜ][\w'’.-]{{1,30}}?(?:{_SUFFIX_WORDS})|"
+    rf"[A-ZÀ-ÞÄÖÜ][\w'’.-]{{1,30}}[\s-](?i:{_SUFFIX_WORDS}))\s{{0,2}}"
+    r"|(?:Am|Im|An|Auf|Zum|Zur|In|Unter|Hinter|Beim?|Vor|Op|Het|Aan|De)\s(?:de[nmr]|der|het)?\s?"
+    r"[A-ZÄÖÜ][\w-]{2,30}\s)"
+    r",?\s?\d{1,4}(?:\s?[a-zA-Z](?!\w))?(?:\s?[-–/+]\s?\d{1,4}\s?[a-zA-Z]?(?!\w))?"
+)
+_ROMANCE_WORDS: Final = (
+    r"rua|r\.|av\.?|avda\.?|avenida|alameda|al\.|travessa|tv\.|largo|praça|pça\.?|estrada|"
+    r"rodovia|calle|c/|cl\.|carrera|cra\.?|paseo|pso\.?|plaza|pl\.|camino|carretera|ctra\.?|"
+    r"ronda|rambla|carrer|passeig|plaça|glorieta|polígono|pol\.|via|v\.le|viale|piazza|"
+    r"p\.za|piazzale|corso|c\.so|largo|vicolo|strada|lungomare|contrada|località|loc\.|"
+    r"ul\.|ulica|aleja|aleje|al\.|plac|os\.|osiedle|rynek|ulice|náměstí|nám\.|tř\.|třída|"
+    r"bul\.|ulitsa|str\.|strada|bd\.?|calea|șos\.|ул\.|улица|пр\.|проспект|пл\.|"
+    r"rue|avenue|boulevard|boul\.|place|chemin|ch\.|impasse|allée|allées|quai|cours|"
+    r"route|rte|square|passage|faubourg|chaussée|sentier|esplanade|rond-point"
+)
+_TYPE_FIRST: Final = (
+    rf"(?i:(?<!\w)(?:{_ROMANCE_WORDS}))\s?(?:[\wÀ-ž'’.-]{{1,24}}\s{{1,2}}){{0,5}}?"
+    r"[\wÀ-ž'’.-]{2,24}(?:,\s?|\s)(?:n(?:[º°.]|r\.?|o\.?)?\s?)?\d{1,5}(?:\s?[a-zA-Z](?!\w))?"
+    r"(?:\s?[-–/]\s?\d{1,4}\s?[a-zA-Z]?(?!\w))?"
+)
+_FRENCH: Final = (
+    r"\d{1,4}(?:\s?[-–/]\s?\d{1,4})?(?:\s?(?:bis|ter|quater|[A-D]))?,?\s"
+    r"(?i:rue|avenue|av\.?|boulevard|bd\.?|boul\.?|place|pl\.|chemin|ch\.|impasse|allées?|"
+    r"quai|cours|route|rte\.?|square|passage|faubourg|chaussée|sentier|esplanade)\s"
+    r"(?:[\wÀ-ž'’.-]{1,24}[\s-]?){1,6}?(?=$|[,;\n(|•]|\s[-–]\s|\s\d{4,5}\b)"
+)
+_BLOCK: Final = (
+    r"\#?\d{1,4}-\d{1,3}(?:-\d{1,3})?,?\s(?:[A-Z][\w-]{2,20},?\s){0,2}"
+    r"[A-Z][A-Za-z]{1,15}-(?i:ku|shi|cho|machi|dong|gu|ri|myeon|si|do)\b"
+    r"(?:,?\s[A-Z][A-Za-z]{1,15}-(?i:ku|shi|gu|myeon|si)\b)?"
+)
+_GERMANIC: Final = words("DE AT CH LI LU NL BE SE DK NO FI HU TR IS ZA")
+_ROMANCE: Final = words(
+    "FR BE CH LU ES PT BR MX AR CL CO PE UY EC VE CR PA DO PR IT RO PL CZ SK BG RU UA RS HR "
+    "SI BA MA TN DZ CA AD MC"
+)
+_ANY_REGION: Final = ("DE", "FR")
+STRONG_END: Final = re.compile(
+    rf"(?:{_STRONG}|Highway|Hwy|Route|FM)\b\.?(?:\s\#?\d{{1,4}}[A-Z]?)?"
+    rf"(?:\s{{1,2}}{_DIRECTION}\b\.?)?(?:{UNIT_TAIL}){{0,3}}$",
+    re.IGNORECASE,
+)
+# Endings no English word has; "Spring 12" and "Market 5" need a place to follow.
+_SURE_SUFFIX: Final = re.compile(
+    r"(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|straat|laan|plein|gracht|kade|dijk|gatan|"
+    r"vägen|gade|vej|stræde|gaten|veien|katu|utca|caddesi|sokağı|sokak|bulvarı)\s?,?\s?\d"
+)
+_BLOCK_PATTERN: Final = re.compile(_BLOCK)
+_FRENCH_START: Final = re.compile(
+    r"\d{1,4}[\w\s/-]{0,10},?\s(?i:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s"
+)
+NUMBERLESS: Final = re.compile(
+    r"^(?:The\s)?(?:[A-Z][\w'’.-]{1,24}\s){1,4}(?:Street|St|Road|Rd|Lane|Ln|Avenue|Ave|"
+    r"Drive|Way|Terrace|Crescent|Square|Place|Row|Hill|Parade|Quay|Walk|Gate|Parkway|"
+    r"Boulevard|Close|Mews|Gardens|Grove)\.?$"
+)
+HOUSE_NUMBER: Final = re.compile(
+    r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5}){0,2},?\s[A-Z][\w'’. -]{2,40}"
+    r"|[A-ZÀ-ÞÄÖÜ][\w'’.À-ž-]{2,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
+    r"(?:\s?/\s?\w{1,4})?)$"
+)
+COPYRIGHT_BEFORE: Final = re.compile(
+    r"(?:©|&copy;|\(c\)|copyright)[\s\d–-]{0,12}$", re.IGNORECASE
+)
+ROAD_HINT: Final = re.compile(r"[a-z] (?:Road|Street|Lane|Avenue|Rd|St|Drive)\b")
+STATE_AS_COURT: Final = re.compile(
+    r"^(.{5,60}?\b(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Lane|Ln|Blvd|Parkway|Way)\b\.?)"
+    r".{0,40}\sCT$"
+)
+_HAS_NAME: Final = re.compile(
+    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}[.,]?\s?\d|^c/\s?[a-zà-ž]{2}|Broadway|Box|BP"
+    r"|Hwy|Highway|Route|Rte|FM",
+    re.IGNORECASE,
+)
+AMOUNT: Final = re.compile(
+    r"\d{1,6}\s(?:Years?|Days?|Hours?|Minutes?|Stars?|Percent|USD|EUR|GBP|AED|CHF|[Ss]q(?:uare)?)\b"
+)

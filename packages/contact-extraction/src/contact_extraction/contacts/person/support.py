@@ -1,0 +1,176 @@
+"""What makes a run of capitalised words a person, and what rules it out."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from contact_extraction.contacts.person.role import MAX_SHORT, is_calling
+from contact_extraction.contacts.person.word import (
+    AMBIGUOUS,
+    NOT_NAMES,
+    RARELY,
+    given_names,
+)
+from contact_extraction.contacts.place import country_names
+from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.html import words
+
+
+@dataclass(frozen=True)
+class PageWords:
+    """What is known of the page around a name."""
+
+    sheet: Sheet
+    organisations: frozenset[str]
+    reachable: frozenset[int]
+    _plain: dict[str, bool] = field(default_factory=dict)
+
+    def is_plain(self, name: str) -> bool:
+        """Say whether a word of a name is an ordinary word of this page."""
+        parts = re.split(r"[\s-]", name.casefold())
+        return any(len(p) > 2 and self._is_word(p.strip(".,")) for p in parts)
+
+    def _is_word(self, word: str) -> bool:
+        # Each name is asked about several times, and each look reads the whole page.
+        if word not in self._plain:
+            self._plain[word] = _is_word_of(word, self.sheet.text)
+        return self._plain[word]
+
+
+_BEFORE_WORD: Final = re.compile(r"[\w@./'’-]")
+# The "grace" of grace.lockhart@acme.com is a name, not a word.
+_AFTER_WORD: Final = re.compile(r"[\w@]|\.\w")
+MAX_LOOKS: Final = 20
+
+
+def _is_word_of(word: str, text: str) -> bool:
+    """Say whether a text writes a word in lower case, standing by itself."""
+    place = text.find(word) if word else -1
+    for _ in range(MAX_LOOKS):
+        if place < 0:
+            return False
+        before = text[place - 1 : place] if place else ""
+        end = place + len(word)
+        if not _BEFORE_WORD.match(before) and not _AFTER_WORD.match(text, end):
+            return True
+        place = text.find(word, end)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stands around a name."""
+
+    role: str | None
+    is_alone: bool
+    has_given: bool
+    has_title: bool
+    goes_on: bool
+    """The sentence goes on in small letters after the name."""
+
+
+def is_supported(page: PageWords, number: int, name: str, context: Context) -> bool:
+    """Say whether what stands around a name makes it that of a person."""
+    parts = name.split()
+    first = parts[0].casefold().strip(".")
+    surname = parts[-1] if not parts[-1].endswith(".") else parts[1]
+    if context.has_title:
+        # "Services Dr. Vanelli Offers": a surname alone takes the next word along.
+        is_whole = context.has_given or context.is_alone or context.goes_on
+        # "studio aboud" writes the name of Dr. Mostafa Aboud as a word.
+        is_sure = context.has_given and first not in AMBIGUOUS
+        return is_whole and (is_sure or not page.is_plain(surname))
+    is_shouted = name.isupper()
+    if context.has_given and first not in AMBIGUOUS:
+        if is_shouted:
+            return context.is_alone and not page.is_plain(name)
+        return context.role is not None or not page.is_plain(surname)
+    if not context.is_alone or is_shouted or page.is_plain(name):
+        return False
+    if len(parts) > 3 or any(p.casefold().strip(",.") in NOT_NAMES for p in parts):
+        return False
+    if context.has_given:
+        return (
+            is_calling(context.role)
+            or first in RARELY
+            or _goes_on(page, number, parts[0])
+            or bool({number + 1, number + 2, number + 3} & page.reachable)
+        )
+    if len(first) == 1:
+        return len(page.sheet.lines[number].text) < MAX_SHORT
+    if is_calling(context.role) or _goes_on(page, number, parts[0]):
+        return True
+    near = {number + 1, number + 2, number + 3} & page.reachable
+    is_name = page.sheet.lines[number].tag in _NAME_TAGS and len(parts) == 2
+    return bool(near) and is_name and not _follows_name(page, number)
+
+
+def _follows_name(page: PageWords, number: int) -> bool:
+    """Say whether a cell stands beside somebody's name: it says what they do."""
+    line, above = page.sheet.lines[number], page.sheet.lines[number - 1]
+    first = above.text.partition(" ")[0].casefold()
+    return number > 0 and line.tag == above.tag == "td" and first in given_names()
+
+
+_NAME_TAGS: Final = words("h2 h3 h4 h5 h6 td dt")
+
+
+def _goes_on(page: PageWords, number: int, first: str) -> bool:
+    """Say whether the next line says about the person: `Dana Wu` / `Dana is ...`."""
+    lines = page.sheet.lines
+    return any(
+        lines[near].text.startswith(f"{first} ")
+        and len(lines[near].text) > MAX_SHORT
+        and bool(_DOES.match(lines[near].text, len(first) + 1))
+        for near in (number + 1, number + 2)
+        if near < len(lines)
+    )
+
+
+# What is said of people: "Cedar fences are ..." goes on otherwise.
+_DOES: Final = re.compile(
+    r"(?:[A-Z]\S+ )?(?:is|was|has|had|joined|received|graduated|earned|holds|comes|came|brings|"
+    r"started|began|studied|works|worked|loves|enjoys|specializes|specialises|grew|lives|spent|"
+    r"founded|trained|qualified|moved|ist|hat|arbeitet|est|a rejoint|es|ha|werkt)\b"
+)
+
+
+def is_place_or_role(name: str, *, has_given: bool) -> bool:
+    """Distinguish `Hong Kong` and `Front-Office Administrator` from a name."""
+    folded = name.casefold().strip(" ,.")
+    last = folded.rpartition(" ")[2]
+    if folded in country_names() or last in _LAST_OF_ROLES:
+        return True
+    # Michael Jordan is a person, Roosendaal Nederland is none.
+    return not has_given and last in country_names()
+
+
+_LAST_OF_ROLES: Final = words(
+    "administrator administration assistance assistant manager director officer "
+    "representative coordinator specialist supervisor receptionist technician doctor"
+)
+
+
+def is_no_name(name: str) -> bool:
+    """Refuse names of templates, and firms and authorities by what they end in."""
+    folded = name.casefold().strip(" ,.")
+    if folded in _TEMPLATE_NAMES or _GLUED.search(name):
+        return True
+    return any(_INSTITUTION.search(part) for part in folded.split())
+
+
+_TEMPLATE_NAMES: Final = frozenset(
+    (
+        "john doe", "jane doe", "max mustermann", "erika mustermann", "mario rossi",
+        "jean dupont", "jan kowalski", "juan pérez", "jan jansen", "lorem ipsum",
+        "jesus christ", "santa claus",
+    )
+)  # fmt: skip
+# A date or a user's name run into it: "Okeloadmin2022-03", "eva MS".
+_GLUED: Final = re.compile(r"\d|[a-z]admin\b|^[^\W\d_]+\s[A-Z]{2}$")
+_INSTITUTION: Final = re.compile(
+    r"(?:praxis|kammer|regierung|kanzlei|verein|verband|behörde|gericht|klinik|zentrum|"
+    r"gesellschaft|ministerium|versicherung|apotheke|schule|['’]s|"
+    # Trades that firms put before the name of their owner: Gartenbau Weiss.
+    r"\w{3}bau|technik|betrieb|service|reinigung|pflege|immobilien|büro|werkstatt|\w{4}erei)$"
+)

@@ -1,0 +1,104 @@
+"""The readable text of a page as one string, with a way back to lines and blocks."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from contact_extraction.html import Line, Page
+
+SNIPPET: Final = 200
+_DIGIT: Final = re.compile("[0-9]")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The visible lines of a page joined by line ends, folded blocks at the end."""
+
+    page: Page
+    lines: tuple[Line, ...]
+    text: str
+    starts: tuple[int, ...]
+    visible_end: int
+
+    @property
+    def visible_text(self) -> str:
+        """Give only what a visitor sees without opening anything."""
+        return self.text[: self.visible_end]
+
+    @cached_property
+    def lower(self) -> str:
+        """Give the text in lower case, of the same length, for cheap searches."""
+        low = self.text.lower()
+        # "İ" grows when lowered; offsets must still fit.
+        return low if len(low) == len(self.text) else _same_length_lower(self.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Give the words of the page without the signs around them.
+
+        Looking a word up here first spares most searches through the text.
+        """
+        return frozenset(word.strip(".,;:()[]") for word in set(self.text.split()))
+
+    @cached_property
+    def numbered(self) -> str:
+        """Give only the lines with a digit, for searches that need one."""
+        return "\n".join(line.text for line in self.lines if _DIGIT.search(line.text))
+
+    def line_at(self, offset: int) -> int:
+        """Give the number of the line a place in the text is in."""
+        return bisect_right(self.starts, offset) - 1
+
+    def snippet(self, start: int, end: int) -> str:
+        """Cut at most 200 characters around a value, the value inside."""
+        if end - start >= SNIPPET:
+            return self.text[start : start + SNIPPET].replace("\n", " ")
+        room = (SNIPPET - (end - start)) // 2
+        left = max(0, start - room)
+        right = min(len(self.text), end + room)
+        if left > 0:
+            space = self.text.find(" ", left, start)
+            newline = self.text.find("\n", left, start)
+            cuts = [c for c in (space, newline) if c >= 0]
+            left = min(cuts) + 1 if cuts else left
+        return self.text[left:right].replace("\n", " ").strip()
+
+    def ancestors(self, line: int, most: int = 8) -> list[int]:
+        """Give the blocks around a line, innermost first."""
+        chain = []
+        block = self.lines[line].container
+        for _ in range(most):
+            chain.append(block)
+            if block == 0:
+                break
+            block = self.page.parents[block]
+        return chain
+
+
+MAX_TEXT: Final = 4 * 1024 * 1024
+
+
+def sheet_of(page: Page) -> Sheet:
+    """Lay out the visible lines of a page."""
+    lines = []
+    starts = []
+    parts = []
+    offset = visible = 0
+    for line in page.lines:
+        if line.hidden and not line.folded:
+            continue
+        if not line.hidden:
+            visible = offset + len(line.text)
+        if offset > MAX_TEXT:
+            break
+        lines.append(line)
+        starts.append(offset)
+        parts.append(line.text)
+        offset += len(line.text) + 1
+    return Sheet(page, tuple(lines), "\n".join(parts), tuple(starts), visible)
+
+
+def _same_length_lower(text: str) -> str:
+    return "".join(low if len(low := c.lower()) == 1 else c for c in text)

@@ -1,0 +1,1 @@
+"""How right the readers are: annotated pages, and the order in which pages are read."""

@@ -1,0 +1,83 @@
+"""Where a site's contact page may be when nothing links it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from contact_extraction.html import parse_page
+from contact_extraction.page_type import PageRating, PageType
+from contact_extraction.soft_404 import says_not_found
+from contact_extraction.urls import parse_url
+
+GUESSED: Final = PageRating(
+    PageType.CONTACT_ROOT, 0.9, ("nothing links it: its address was guessed",)
+)
+MOST_GUESSES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class GuessedPage:
+    """What was found where a page was guessed."""
+
+    title: str
+    is_missing: bool
+
+
+def contact_guesses(
+    home: str, *, language: str | None, known: Iterable[str]
+) -> list[str]:
+    """Return where to look for a contact page, written as the site writes its pages."""
+    base = parse_url(home)
+    names = _NAMES.get((language or "").lower()[:2], ())
+    ending = _ending(known)
+    paths = dict.fromkeys((*names, "contact", "contact-us"))
+    return [f"{base.origin}/{name}{ending}" for name in paths][:MOST_GUESSES]
+
+
+def read_guessed_page(body: bytes, encoding: str | None) -> GuessedPage:
+    """Look whether a page is there, and what it is called."""
+    page = parse_page(body, encoding=encoding)
+    return GuessedPage(page.title, says_not_found(page) is not None)
+
+
+def _ending(known: Iterable[str]) -> str:
+    """Return how most of the site's own addresses end."""
+    endings = Counter(
+        found[0].lower() if (found := _FILE.search(path)) else "/" * path.endswith("/")
+        for path in (urlsplit(url).path for url in known)
+        if path.strip("/")
+    )
+    return endings.most_common(1)[0][0] if endings else ""
+
+
+_FILE: Final = re.compile(r"\.(?:html?|php|aspx?|shtml)$", re.IGNORECASE)
+_NAMES: Final = {
+    "de": ("kontakt", "impressum"),
+    "sv": ("kontakt", "kontakta-oss"),
+    "da": ("kontakt", "kontakt-os"),
+    "nb": ("kontakt", "kontakt-oss"),
+    "nn": ("kontakt", "kontakt-oss"),
+    "no": ("kontakt", "kontakt-oss"),
+    "fi": ("yhteystiedot", "ota-yhteytta"),
+    "pl": ("kontakt",),
+    "cs": ("kontakt", "kontakty"),
+    "sk": ("kontakt", "kontakty"),
+    "hu": ("kapcsolat",),
+    "hr": ("kontakt",),
+    "sr": ("kontakt",),
+    "sl": ("kontakt",),
+    "et": ("kontakt",),
+    "lt": ("kontaktai",),
+    "lv": ("kontakti",),
+    "fr": ("contact", "mentions-legales"),
+    "es": ("contacto", "aviso-legal"),
+    "ca": ("contacte", "contacto"),
+    "pt": ("contacto", "contato"),
+    "it": ("contatti", "chi-siamo"),
+    "nl": ("contact", "over-ons"),
+    "tr": ("iletisim",),
+    "ro": ("contact",),
+}

@@ -1,0 +1,107 @@
+import pytest
+
+from contact_extraction.contacts import Hints
+from contact_extraction.contacts.finder import find_contacts
+
+
+def numbers(text: str, country: str | None = None) -> list[str]:
+    contacts = find_contacts(
+        f"<p>{text}</p>", "https://acme.com/", hints=Hints(country=country)
+    )
+    return [phone.e164 for phone in contacts.phones]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("+31 6 20617902", "+31620617902"),
+        ("+55 11 2001-8595", "+551120018595"),
+        ("Tel. +31 6 2061-7902", "+31620617902"),
+    ],
+)
+def test_a_number_that_holds_a_date_is_still_a_number(text: str, number: str) -> None:
+    assert numbers(text) == [number]
+
+
+@pytest.mark.parametrize("text", ["01.02.2023", "Open 31-12-2024", "2023-01-15 10"])
+def test_a_date_is_not_a_number(text: str) -> None:
+    assert numbers(text, "DE") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("C.F. 04271567012", "IT"),
+        ("P.IVA 02471567012", "IT"),
+        ("Partita IVA: 02471567012", "IT"),
+        ("Y-tunnus 0201256-7", "FI"),
+        ("Steuernummer 030/815/08155", "DE"),
+        ("St.-Nr.: 030/815/08155", "DE"),
+        ("Art.-Nr. 040 427156", "DE"),
+        ("Kundennummer: 030 4271567", "DE"),
+        ("Klantnummer 020 4271567", "NL"),
+        ("organisationsnummer 556012-5790", "SE"),
+        ("ISBN-10: 3-16-148410-0", "DE"),
+        ("BLZ 500 105 17", "DE"),
+        ("CNPJ: 11.222.333/0001-81", "BR"),
+        ("IČO: 271 56 700", "CZ"),
+        ("36 / 37 / 38 / 39", "DE"),
+        ("36 / 38 / 40 / 42", "DE"),
+        ("1998 2004 2010 2021", "US"),
+        ("2010-2024", "DE"),
+        ("250 000 000 Kč", "CZ"),
+        ("25 000 000 zł", "PL"),
+    ],
+)
+def test_a_number_of_another_kind_is_not_a_phone(text: str, country: str) -> None:
+    assert numbers(text, country) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Telefonnummer: 030 4271 5670",
+        "Rufnummer 030 4271 5670",
+        "Handynummer 0171 4271567",
+        "Mobilnr. 0171 4271567",
+        "Faxnummer 030 4271 5670",
+    ],
+)
+def test_a_compound_of_number_and_phone_is_a_label_of_phones(text: str) -> None:
+    assert len(numbers(text, "DE")) == 1
+
+
+def test_bare_digits_after_the_word_for_a_mobile_are_a_phone() -> None:
+    html = "<p>In urgent cases use the Handynummer <b>01714271567</b>.</p>"
+    contacts = find_contacts(html, "https://acme.com/", hints=Hints(country="DE"))
+
+    assert [phone.e164 for phone in contacts.phones] == ["+491714271567"]
+
+
+def test_the_end_of_another_word_is_not_a_label() -> None:
+    assert numbers("Parcel 0304271567", "DE") == []
+    assert numbers("Cel 0304271567", "DE") == ["+49304271567"]
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("+33 1 23 45 67 89", "FR"),
+        ("Tel: 01 23 45 67 89", "FR"),
+        ("Tel. 943 00 00 00", "ES"),
+        ('<a href="tel:+493012345678">Call</a>', "DE"),
+    ],
+)
+def test_the_number_of_a_template_is_refused(text: str, country: str) -> None:
+    assert numbers(text, country) == []
+
+
+def test_a_free_number_that_ends_in_zeros_is_kept() -> None:
+    assert numbers("Call 1-800-400-0000", "US") == ["+18004000000"]
+
+
+def test_a_placeholder_in_structured_data_is_refused() -> None:
+    data = '{"@type": "Dentist", "name": "A", "telephone": "+33 1 23 45 67 89"}'
+    html = f'<script type="application/ld+json">{data}</script>'
+
+    assert find_contacts(html, "https://acme.fr/").phones == ()
