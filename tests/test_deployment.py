@@ -25,21 +25,23 @@ from curation_sdk.events import (
     Retried,
     WorkerFault,
 )
-from scrapersky.configuration import SECRET_FILES, VARIABLES, shown
+from scrapersky.configuration import SECRET_FILES, VARIABLES, Variable, shown
 from scrapersky.observability.metrics import Metrics
 from scripts.deployment import (
     COMPOSE,
     DEPLOY,
+    SMALL_COMPOSE,
     VALUES,
-    compose_lines,
+    files,
     scheduler_variables,
-    values_lines,
+    usual_variables,
     written,
 )
 
 FIGURE = re.compile(r"\bscrapersky_[a-z_]+")
 PLATFORM = {"process_resident_memory_bytes", "process_cpu_seconds_total", "up"}
 COMPOSED: dict[str, Any] = yaml.safe_load(COMPOSE.read_text())
+SMALL: dict[str, Any] = yaml.safe_load(SMALL_COMPOSE.read_text())
 RULES: list[dict[str, Any]] = [
     rule
     for group in yaml.safe_load((DEPLOY / "prometheus/rules.yml").read_text())["groups"]
@@ -70,10 +72,8 @@ def expressions() -> Iterator[str]:
         yield from (target["expr"] for target in panel.get("targets", ()))
 
 
-@pytest.mark.parametrize(
-    ("path", "lines"), [(COMPOSE, compose_lines()), (VALUES, values_lines())]
-)
-def test_the_compose_file_and_the_chart_list_every_scheduler_variable(
+@pytest.mark.parametrize(("path", "lines"), files())
+def test_the_compose_files_and_the_chart_list_every_scheduler_variable(
     path: Path, lines: Iterator[str]
 ) -> None:
     assert path.read_text() == written(path, lines), "run: python -m scripts.deployment"
@@ -85,7 +85,7 @@ def test_every_setting_that_the_deployment_names_exists() -> None:
     image = (DEPLOY / "Containerfile").read_text()
     named = {
         name
-        for service in COMPOSED["services"].values()
+        for service in (*COMPOSED["services"].values(), SMALL["services"]["scrapersky"])
         if "scrapersky" in service["image"]
         for name in service["environment"]
     }
@@ -98,12 +98,39 @@ def test_every_setting_that_the_deployment_names_exists() -> None:
     assert unknown == set()
 
 
-def test_what_the_compose_file_starts_is_what_the_product_would_by_itself() -> None:
-    environment = COMPOSED["services"]["worker"]["environment"]
+@pytest.mark.parametrize(
+    ("service", "variables", "fewest"),
+    [
+        (COMPOSED["services"]["worker"], scheduler_variables(), 80),
+        (SMALL["services"]["scrapersky"], usual_variables(), 25),
+    ],
+    ids=["for a team", "in the root"],
+)
+def test_what_a_compose_file_starts_is_what_the_product_would_by_itself(
+    service: dict[str, Any], variables: list[Variable], fewest: int
+) -> None:
+    environment = service["environment"]
 
-    assert len(scheduler_variables()) > 80
-    for found in scheduler_variables():
+    assert len(variables) > fewest
+    for found in variables:
         assert environment[found.name] == f"${{{found.name}:-{shown(found.default)}}}"
+
+
+def test_compose_in_the_root_knew_no_service_scrapersky() -> None:
+    ours, postgres = SMALL["services"]["scrapersky"], SMALL["services"]["postgres"]
+    made_by_itself = {
+        ours["environment"][name] for name in SECRET_FILES.keys() & ours["environment"]
+    }
+
+    assert SMALL["services"].keys() == {"scrapersky", "postgres"}
+    # Nothing is to be prepared: no value must be given, no file must exist.
+    assert ":?" not in SMALL_COMPOSE.read_text()
+    assert SMALL.keys() & {"secrets", "configs"} == set()
+    assert [file["required"] for file in ours["env_file"]] == [False]
+    for path in made_by_itself:
+        assert Path(path).name in postgres["command"][0]
+    # Both files may be used on one host.
+    assert SMALL["name"] != COMPOSED["name"]
 
 
 def test_every_figure_of_rules_and_dashboard_is_one_that_we_show() -> None:
@@ -189,10 +216,11 @@ def test_an_alert_asks_for_counters_that_count_what_it_says() -> None:
     assert silent == {"scrapersky_items_settled_total"}  # nothing was settled
 
 
-OURS = ("migrate", "api", "worker")
+TOLD = ("migrate", "api", "worker")
+OURS = (*TOLD, "scrapersky")
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", TOLD)
 def test_nobody_was_told_of_an_alert_in_a_composed_installation(name: str) -> None:
     environment = COMPOSED["services"][name]["environment"]
     told = {found for found in VARIABLES if found.startswith("ALERT_")}
@@ -230,7 +258,7 @@ def test_alerts_of_prometheus_went_nowhere() -> None:
 def test_every_service_stops_in_time_and_gains_no_rights() -> None:
     grace = int(str(VARIABLES["SHUTDOWN_GRACE_SECONDS"].default))
 
-    for name, service in COMPOSED["services"].items():
+    for name, service in (*COMPOSED["services"].items(), *SMALL["services"].items()):
         assert service["security_opt"] == ["no-new-privileges:true"], name
         # The entry point of PostgreSQL's image begins as root and becomes another.
         assert service.get("cap_drop") == (None if name == "postgres" else ["ALL"])
@@ -294,8 +322,8 @@ EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?")
 
 
 def images() -> Iterator[str]:
-    """Yield every image that a file in deploy/ names, as it is without settings."""
-    for file in (COMPOSE, DEPLOY / "Containerfile"):
+    """Yield every image that a file names, as it is without settings."""
+    for file in (SMALL_COMPOSE, COMPOSE, DEPLOY / "Containerfile"):
         for name in IMAGE.findall(file.read_text()):
             yield re.sub(r"\$\{\w+:-(.*)\}", r"\1", name)
 
