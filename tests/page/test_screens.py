@@ -87,6 +87,14 @@ async def test_a_phone_has_the_navigation_behind_a_button(
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+async def test_the_working_lists_were_folded_away(page: Page) -> None:
+    await page.goto("/")
+    links = page.get_by_role("navigation", name="Screens").get_by_role("link")
+
+    for name in ("Businesses", "Domains", "Sitemap files", "Pages"):
+        await expect(links.filter(has_text=name)).to_be_visible()
+
+
 async def test_the_keys_are_explained_and_work(page: Page, app: RunningApp) -> None:
     await page.goto("/")
     await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()

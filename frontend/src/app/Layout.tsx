@@ -10,7 +10,7 @@ import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
 import { go, Link, usePath, useSearch } from "./router";
-import { type Group, navigation, type Place, SETTINGS } from "./routes";
+import { navigation, type Place, SETTINGS } from "./routes";
 import { logout, type Session } from "./session";
 import { chooseTheme, type Theme, useTheme } from "./theme";
 
@@ -91,16 +91,16 @@ function Brand() {
 function Navigation({ path }: { path: string }) {
   return (
     <nav className="nav" aria-label={texts.layout.screens}>
-      {navigation().map((group) =>
-        group.isFolded ? (
-          <Folded key={group.name} group={group} path={path} />
-        ) : (
-          <div key={group.name} className="nav-group">
-            <h2>{group.name}</h2>
-            <NavLinks group={group} path={path} />
-          </div>
-        ),
-      )}
+      {navigation().map((group) => (
+        <div key={group.name} className="nav-group">
+          <h2>{group.name}</h2>
+          <ul>
+            {group.places.map((place) => (
+              <NavLink key={place.to} place={place} path={path} />
+            ))}
+          </ul>
+        </div>
+      ))}
       <SavedViews />
       <div className="nav-group">
         <ul>
@@ -108,35 +108,6 @@ function Navigation({ path }: { path: string }) {
         </ul>
       </div>
     </nav>
-  );
-}
-
-function NavLinks({ group, path }: { group: Group; path: string }) {
-  return (
-    <ul>
-      {group.places.map((place) => (
-        <NavLink key={place.to} place={place} path={path} />
-      ))}
-    </ul>
-  );
-}
-
-/** The steps between a search and its leads: out of the way of who needs only those. */
-function Folded({ group, path }: { group: Group; path: string }) {
-  const isHere = group.places.some(({ to }) => path === to || path.startsWith(`${to}/`));
-  const [isOpen, setOpen] = useState(isHere);
-  useEffect(() => {
-    if (isHere) setOpen(true);
-  }, [isHere]);
-  return (
-    <details
-      className="nav-group"
-      open={isOpen}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
-      <summary>{group.name}</summary>
-      <NavLinks group={group} path={path} />
-    </details>
   );
 }
 

@@ -49,8 +49,6 @@ export interface Place {
 export interface Group {
   name: string;
   places: readonly Place[];
-  /** Closed until somebody opens it. */
-  isFolded?: boolean;
 }
 
 const WORK: Group = {
@@ -79,7 +77,7 @@ export function navigation(): readonly Group[] {
   return [
     WORK,
     { name: texts.routes.leads, places: places(false).reverse() },
-    { name: texts.routes.advanced, places: places(true), isFolded: true },
+    { name: texts.routes.steps, places: places(true) },
     AUTOMATE,
   ];
 }

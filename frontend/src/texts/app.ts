@@ -33,7 +33,7 @@ export const texts = {
     rules: "Rules",
     batches: "Batches",
     leads: "Leads",
-    advanced: "Advanced",
+    steps: "Pipeline steps",
   },
   palette: {
     everywhere: "Everywhere",
