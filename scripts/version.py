@@ -22,6 +22,7 @@ PLACES: Final = {
         r'"": \{\s+"name": "scrapersky-page",\s+"version": "(V)"',
     ),
     "deploy/helm/scrapersky/Chart.yaml": (r"^version: (V)", r'^appVersion: "(V)"'),
+    "compose.yaml": (r"\$\{SCRAPERSKY_IMAGE:-scrapersky:(V)\}",),
     "deploy/compose.yaml": (r"\$\{SCRAPERSKY_IMAGE:-scrapersky:(V)\}",),
     "deploy/Containerfile": (r"-t scrapersky:(V)",),
 }

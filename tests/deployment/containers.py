@@ -16,6 +16,7 @@ from sdk_tests.rig.program import needed
 
 ROOT = Path(__file__).parents[2]
 CONTAINERFILE = ROOT / "deploy/Containerfile"
+IMAGE = "localhost/scrapersky:tried"
 CACHE = ROOT / "build/stand-in.tar"
 """The base as an archive: made once, deleted by whoever wants a newer one."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -47,7 +48,8 @@ class Podman:
     @property
     def options(self) -> tuple[str, ...]:
         # Of the two usual runtimes, this one also knows a machine with old control groups.
-        return (*self.store, "--runtime", "runc")
+        networks = ("--network-config-dir", f"{self.home}/networks")
+        return (*self.store, "--runtime", "runc", *networks)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -61,6 +63,12 @@ class Podman:
         """Build an image of what is here, from images that are here."""
         build = ("bud", "--isolation", "chroot", "--pull-never")
         self._run(["buildah", *self.store, *build, "--tag", tag, *words])
+
+    def build_ours(self) -> None:
+        """Build our own image, as IMAGE."""
+        ignored = f"{CONTAINERFILE}.dockerignore"
+        words = ("--file", str(CONTAINERFILE), "--ignorefile", ignored, str(ROOT))
+        self.build(IMAGE, *words)
 
     def size(self, image: str) -> int:
         (found,) = json.loads(self("image", "inspect", image))

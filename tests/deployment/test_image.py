@@ -15,11 +15,10 @@ import pytest
 from sdk_tests.rig.cluster import running_cluster
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import wait_until
-from tests.deployment.containers import CONTAINERFILE, ROOT, Podman, a_podman
+from tests.deployment.containers import IMAGE, Podman, a_podman
 
 pytestmark = pytest.mark.long
 
-IMAGE = "localhost/scrapersky:tried"
 GRACE = 8
 PLACES = "name,website\n" + "".join(
     f"Bakery {number},https://bakery-{number}.example\n" for number in range(1200)
@@ -32,11 +31,7 @@ STATUS = re.compile(
 @pytest.fixture(scope="module")
 def podman() -> Iterator[Podman]:
     with a_podman() as podman:
-        podman.build(
-            IMAGE,
-            *("--file", str(CONTAINERFILE)),
-            *("--ignorefile", f"{CONTAINERFILE}.dockerignore", str(ROOT)),
-        )
+        podman.build_ours()
         yield podman
 
 

@@ -17,8 +17,8 @@ from sdk_tests.rig.cluster import running_cluster
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.program import needed
 from sdk_tests.rig.waiting import wait_until
-from tests.deployment.containers import CONTAINERFILE, ROOT, a_podman
-from tests.deployment.test_image import IMAGE, is_ready
+from tests.deployment.containers import ROOT, a_podman
+from tests.deployment.test_image import is_ready
 
 pytestmark = pytest.mark.long
 
@@ -58,9 +58,7 @@ class Machine:
 def machine() -> Iterator[Machine]:
     nspawn = needed("systemd-nspawn", package="systemd-container")
     with a_podman() as podman:
-        ignored = f"{CONTAINERFILE}.dockerignore"
-        words = ("--file", str(CONTAINERFILE), "--ignorefile", ignored, str(ROOT))
-        podman.build(IMAGE, *words)
+        podman.build_ours()
         podman.build(BOOTED, str(Path(__file__).parent / "booted"))
         podman("create", "--name", "booted", BOOTED)
         root = Path(podman("mount", "booted").strip())
