@@ -32,7 +32,8 @@ from scrapersky.observability.observed import observed
 from scrapersky.observability.shared_metrics import keep_sampling
 from scrapersky.records.process import ProcessRole
 from scrapersky.reporting.stage_stats import due
-from scrapersky.scheduler.app import HOUSEKEEPING, Background, background_work
+from scrapersky.scheduler.app import Background, background_work
+from scrapersky.scheduler.overview import HOUSEKEEPING
 from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
@@ -221,7 +222,7 @@ app.conf.update(
                     "expires": getattr(settings, section).interval.total_seconds()
                 },
             }
-            for name, section in HOUSEKEEPING.items()
+            for name, (_, section) in HOUSEKEEPING.items()
             if getattr(settings, section).enabled
         },
     },

@@ -50,7 +50,7 @@ async def test_every_job_is_registered_with_its_defaults(
     async with background_work(settings, target, ticking=ticking) as background:
         jobs = [job_of(background, job[0]) for job in JOBS]
 
-        assert [status.id for status in background.schedule.status()] == [
+        assert [job["id"] for job in background.schedule.published()] == [
             job[0] for job in JOBS
         ]
         assert [facts_of(job) for job in jobs] == [

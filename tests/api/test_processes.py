@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,12 +21,17 @@ from scrapersky.errors import ConfigurationError, ScraperSkyError
 from scrapersky.kit.build import full_version
 from scrapersky.observability.shared_metrics import SharedMetrics
 from scrapersky.records.process import ProcessRole
+from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.overview import HOUSEKEEPING
 from scrapersky.scheduler.presence import RestReasons, live_processes, state_of
+from scrapersky.scheduler.run_log import RunLog
 from scrapersky.stages import PIPELINE
 from tests.conftest import TestDatabase, TestServer, a_database
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+PAGES = "v2_page_curation_processor"
+DEEP_SCANS = "process_deep_scan_queue"
 NO_STAGES = {f"{stage.settings.prefix}_ENABLED": "false" for stage in PIPELINE}
 
 
@@ -65,14 +71,92 @@ async def test_an_api_without_stages_was_running_and_then_a_traceback(
     async with asking(api) as client:
         ready = await client.get("/health/ready")
         stages = await client.get("/api/v3/stages")
-        jobs = await client.get("/api/v3/scheduler/jobs")
         (process,) = (await client.get("/api/v3/workers")).json()
 
     checks = {"database": "ok", "migrations": "ok", "writing": "ok", "disk": "ok"}
     assert ready.json()["checks"] == checks
     assert len(stages.json()) == len(PIPELINE)
-    assert jobs.json() == []
     assert (process["role"], process["state"]) == ("serve", "serving")
+
+
+async def jobs_at(app: FastAPI) -> dict[str, dict[str, Any]]:
+    async with asking(app) as client:
+        listed = await client.get("/api/v3/scheduler/jobs")
+    return {job["id"]: job for job in listed.json()}
+
+
+async def test_the_jobs_of_workers_were_unknown_to_the_api(
+    api: FastAPI, worker: FastAPI
+) -> None:
+    name = worker.state.background.presence.name
+    engine = worker.state.background.engine
+    await worker.state.background.schedule.trigger("reap_expired_claims")
+    run_id = await RunLog(engine, name).begin(PAGES)
+    assert run_id is not None
+
+    jobs = await jobs_at(api)
+    async with asking(api) as client:
+        status = (await client.get("/api/v3/dev-tools/scheduler_status")).json()
+        system = (await client.get("/api/v3/system")).json()
+
+    assert len(jobs) == len(PIPELINE) + len(HOUSEKEEPING)
+    assert jobs[PAGES]["processes"] == [name]
+    assert jobs[PAGES]["next_run_at"] is not None
+    assert jobs[PAGES]["running"] == 1
+    assert jobs["reap_expired_claims"]["last_outcome"] == "executed"
+    # This one worker has been told not to work the others.
+    assert (jobs[DEEP_SCANS]["enabled"], jobs[DEEP_SCANS]["processes"]) == (True, [])
+    assert jobs[DEEP_SCANS]["next_run_at"] is None
+    assert (status["running"], len(status["jobs"])) == (True, len(jobs))
+    assert system["scheduler_runs"] is True
+    await RunLog(engine, name).end(run_id, RunOutcome.EXECUTED, None, None)
+
+
+async def test_a_stage_that_is_switched_off_looked_like_one_nobody_works(
+    shared: TestDatabase,
+) -> None:
+    given = load_settings({"DEEP_SCAN_SCHEDULER_ENABLED": "false"}, dotenv=None)
+    target = parse_target(shared.url)
+    app = create_app(given.settings, target, role=ProcessRole.SERVE)
+    async with app.router.lifespan_context(app):
+        jobs = await jobs_at(app)
+        async with asking(app) as client:
+            status = (await client.get("/api/v3/dev-tools/scheduler_status")).json()
+
+    assert (jobs[DEEP_SCANS]["enabled"], jobs[PAGES]["enabled"]) == (False, True)
+    assert {tuple(job["processes"]) for job in jobs.values()} == {()}
+    assert status["running"] is False
+
+
+async def test_why_a_worker_cannot_run_a_job_was_known_to_it_alone(
+    api: FastAPI, worker: FastAPI
+) -> None:
+    background = worker.state.background
+    background.schedule.problems[PAGES] = "ValueError: no"
+    await background.presence.beat()
+    jobs = await jobs_at(api)
+    del background.schedule.problems[PAGES]
+
+    assert jobs[PAGES]["problem"] == "ValueError: no"
+    assert jobs[PAGES]["next_run_at"] is None
+
+
+async def test_an_api_beside_workers_ticked_only_to_say_when_they_do(
+    shared: TestDatabase, worker: FastAPI
+) -> None:
+    settings = load_settings({}, dotenv=None).settings
+    app = create_app(settings, parse_target(shared.url), on_demand=True)
+    async with app.router.lifespan_context(app), asking(app) as client:
+        jobs = await jobs_at(app)
+        ready = await client.get("/health/ready")
+        ran = await client.post(f"/api/v3/dev-tools/trigger/{DEEP_SCANS}")
+        ticks = app.state.background.schedule.is_running
+
+    assert not ticks
+    assert jobs[PAGES]["processes"] == [worker.state.background.presence.name]
+    assert jobs[DEEP_SCANS]["processes"] == []
+    assert ready.status_code == 200
+    assert ran.json() == {"job_id": DEEP_SCANS, "finished": True, "items": 0}
 
 
 async def test_with_every_stage_switched_off_there_was_a_traceback(

@@ -1,29 +1,35 @@
 """The shared scheduler: it ticks, records what happened, and survives what fails."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from structlog.testing import capture_logs
 from typing_extensions import override
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import UnknownJob
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records import SchedulerRun
+from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.app import Ending, running
+from scrapersky.scheduler.drain_log import DrainLog
+from scrapersky.scheduler.overview import cadence, next_tick
+from scrapersky.scheduler.presence import end_lost_runs, own_name
 from scrapersky.scheduler.run_log import (
-    AtMost,
+    GRID,
     RunLog,
-    RunOutcome,
     last_runs,
     purge_runs,
+    running_now,
 )
-from scrapersky.scheduler.schedule import CUT_OFF, Job, Schedule, cadence
-from scrapersky.scheduler.tally import Counts
+from scrapersky.scheduler.schedule import CUT_OFF, Job, Schedule
+from scrapersky.scheduler.tally import Counts, Tally
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
 
@@ -42,7 +48,7 @@ def a_job(
     job_id: str = "a_job",
     *,
     is_singleton: bool = False,
-    at_most: AtMost | None = None,
+    at_most: int | None = None,
     **settings: object,
 ) -> Job:
     values = {"interval_minutes": OFTEN, **settings}
@@ -76,7 +82,7 @@ async def outcomes(engine: AsyncEngine) -> list[RunOutcome]:
 
 async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) -> None:
     schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
 
     async def has_run() -> bool:
         return RunOutcome.EXECUTED in await outcomes(engine)
@@ -87,45 +93,19 @@ async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) ->
     runs = [r for r in await recent_runs(engine) if r.outcome == RunOutcome.EXECUTED]
     assert runs[0].items == 7
     assert runs[0].finished_at is not None
-    last = schedule.status()[0].last
-    assert last is not None
-    assert last.counts is not None
-    assert last.counts.picked == 7
 
 
-async def test_a_job_of_other_processes_runs_here_when_somebody_asks(
+async def test_the_last_run_is_read_from_the_record_of_all_processes(
     engine: AsyncEngine,
 ) -> None:
-    theirs = Schedule([a_job(seven)], RunLog(engine, "theirs"))
-    await theirs.tick("a_job")
-    runs = 0
+    await Schedule([a_job(seven)], RunLog(engine, "theirs")).trigger("a_job")
 
-    async def run() -> int:
-        nonlocal runs
-        runs += 1
-        return 2
-
-    left_to_them = replace(a_job(run), is_elsewhere=True)
-    schedule = Schedule([left_to_them, a_job(seven, "other")], RunLog(engine, "ours"))
-    schedule.start()
-
-    async def other_has_run() -> bool:
-        return any(run.job_id == "other" for run in await recent_runs(engine))
-
-    await until(other_has_run)
-    assert runs == 0
-    assert schedule.status()[0].next_run_at is not None
     async with engine.connect() as connection:
         found = await last_runs(connection, ["a_job", "never"])
+
     assert [(job, run.counts) for job, run in found.items()] == [
         ("a_job", Counts(picked=7))
     ]
-
-    assert await schedule.trigger("a_job") == 2
-    async with engine.connect() as connection:
-        found = await last_runs(connection, ["a_job"])
-    await schedule.stop()
-    assert found["a_job"].counts == Counts(picked=2)
 
 
 async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) -> None:
@@ -133,7 +113,7 @@ async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) ->
         raise RuntimeError("no luck")
 
     schedule = Schedule([a_job(fail)], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
 
     async def failed_twice() -> bool:
         return (await outcomes(engine)).count(RunOutcome.FAILED) >= 2
@@ -154,13 +134,14 @@ async def test_a_run_skipped_because_one_is_running_is_recorded(
         return 0
 
     schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
 
     async def skipped() -> bool:
         return RunOutcome.SKIPPED in await outcomes(engine)
 
     await until(skipped)
-    assert schedule.status()[0].running == 1
+    async with engine.connect() as connection:
+        assert await running_now(connection) == {"a_job": 1}
     gate.set()
     await schedule.stop()
 
@@ -176,7 +157,7 @@ async def test_a_stop_waits_until_the_run_is_recorded(engine: AsyncEngine) -> No
             await super().end(*given)
 
     schedule = Schedule([a_job(seven)], SlowLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
     await asyncio.wait_for(ending.wait(), HUNG)
     stopping = asyncio.ensure_future(schedule.stop())
 
@@ -199,7 +180,7 @@ async def test_a_run_that_outlasts_the_grace_seemed_to_run_for_ever(
         return 0
 
     schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
     await asyncio.wait_for(begun.wait(), HUNG)
     await schedule.stop(timedelta(0))
 
@@ -230,7 +211,7 @@ async def test_a_run_whose_caller_left_seemed_to_run_for_ever(
 
 async def test_a_missed_run_is_recorded(engine: AsyncEngine) -> None:
     schedule = Schedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
     long_ago = datetime.now(UTC) - timedelta(minutes=30)
 
     schedule._scheduler.get_job("a_job").modify(next_run_time=long_ago)
@@ -250,7 +231,7 @@ async def test_a_registration_that_fails_does_not_stop_the_others(
         broken, "settings", broken.settings.model_copy(update={"max_instances": "x"})
     )
     schedule = Schedule([broken, a_job(seven, "sound")], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
 
     async def has_run() -> bool:
         return RunOutcome.EXECUTED in await outcomes(engine)
@@ -259,27 +240,51 @@ async def test_a_registration_that_fails_does_not_stop_the_others(
     await schedule.stop()
 
     assert set(schedule.problems) == {"broken"}
-    by_id = {status.id: status for status in schedule.status()}
-    assert by_id["broken"].problem is not None
-    assert by_id["sound"].problem is None
+    by_id = {entry["id"]: entry for entry in schedule.published()}
+    assert by_id["broken"]["problem"] is not None
+    assert by_id["sound"]["problem"] is None
 
 
-async def test_starting_and_stopping_twice_is_harmless(engine: AsyncEngine) -> None:
+async def test_a_second_start_was_silent_and_harmless(engine: AsyncEngine) -> None:
     schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
 
-    schedule.start()
-    schedule.start()
+    await schedule.start()
+    with capture_logs() as lines:
+        await schedule.start()
+    assert [(line["event"], line["log_level"]) for line in lines] == [
+        ("scheduler.started_twice", "warning")
+    ]
     assert schedule.is_running
     await schedule.stop()
     await schedule.stop()
     assert not schedule.is_running
 
 
+async def test_a_start_that_failed_left_a_scheduler_that_ticked(
+    engine: AsyncEngine,
+) -> None:
+    runs = RunLog(engine, "p1")
+    schedule = Schedule([a_job(seven)], runs)
+    drains = DrainLog(Tally(), runs, {})
+    ending = Ending(asyncio.Event(), timedelta(0))
+
+    async def start() -> None:
+        async with running(None, [], schedule, drains, ending):
+            await schedule.start()
+            raise RuntimeError("no luck")
+
+    with pytest.raises(RuntimeError):
+        await start()
+
+    assert not schedule.is_running
+
+
 async def test_a_disabled_job_never_ticks(engine: AsyncEngine) -> None:
     schedule = Schedule([a_job(seven, enabled=False)], RunLog(engine, "p1"))
-    schedule.start()
+    await schedule.start()
 
-    assert schedule.status()[0].next_run_at is None
+    assert schedule.published() == []
+    assert schedule._scheduler.get_jobs() == []
     await schedule.stop()
 
 
@@ -314,8 +319,10 @@ async def test_no_more_runs_than_may_be_run_at_once_over_all_processes(
         await free.wait()
         return 1
 
-    job = a_job(long, at_most=AtMost(2, timedelta(hours=1)))
+    job = a_job(long, at_most=2)
     schedules = [Schedule([job], RunLog(engine, f"p{n}")) for n in range(4)]
+    for n in range(4):
+        await announce(engine, f"p{n}")
     ticks = [asyncio.create_task(schedule._tick(job)) for schedule in schedules]
     await begun.acquire()
     await begun.acquire()
@@ -329,14 +336,131 @@ async def test_no_more_runs_than_may_be_run_at_once_over_all_processes(
     assert sorted(await outcomes(engine)) == ["executed"] * 2 + ["skipped"] * 2
 
 
-async def test_a_run_whose_process_died_does_not_block_the_job_for_ever(
-    engine: AsyncEngine,
+async def announce(engine: AsyncEngine, name: str, seen_ago: int = 0) -> None:
+    """Let a process be heard of, so many seconds ago."""
+    async with engine.begin() as connection:
+        await connection.execute(
+            text(
+                "INSERT INTO processes (name, role, host, pid, version, seen_at)"
+                " VALUES (:name, 'worker', 'h', 1, '0',"
+                " clock_timestamp() - CAST(:ago AS interval))"
+            ),
+            {"name": name, "ago": timedelta(seconds=seen_ago)},
+        )
+
+
+async def name_of_a_dead_process() -> str:
+    """Name a process of this machine as it names itself, and let it die."""
+    script = "from scrapersky.scheduler.presence import own_name; print(own_name())"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    return said.decode().strip()
+
+
+@pytest.mark.parametrize("seen_ago", [0, 31, None])
+async def test_a_killed_process_delayed_the_runs_of_all_others(
+    engine: AsyncEngine, seen_ago: int | None
 ) -> None:
-    lost = RunLog(engine, "dead")
-    assert await lost.begin("a_job", datetime.now(UTC)) is not None
-    job = a_job(seven, at_most=AtMost(1, timedelta(0)))
+    """On this machine it is known at once, elsewhere after a while; or it said goodbye."""
+    dead = await name_of_a_dead_process() if seen_ago == 0 else "elsewhere-1"
+    if seen_ago is not None:
+        await announce(engine, dead, seen_ago)
+    assert await RunLog(engine, dead).begin("a_job") is not None
+    job = a_job(seven, at_most=1)
 
     assert await Schedule([job], RunLog(engine, "p1"))._tick(job) == 7
+
+    executed, lost = await recent_runs(engine)
+    assert (executed.outcome, lost.outcome) == (RunOutcome.EXECUTED, RunOutcome.LOST)
+    assert lost.error is not None
+    assert lost.finished_at is not None
+
+
+@pytest.mark.parametrize("name", ["elsewhere-1-5ig", None])
+async def test_a_run_of_a_process_that_lives_is_not_taken_for_lost(
+    engine: AsyncEngine, name: str | None
+) -> None:
+    """Also of one that a former release has named: the beginning is the same."""
+    alive = name or own_name()
+    await announce(engine, alive, 20)
+    await RunLog(engine, alive).begin("a_job")
+    await RunLog(engine, alive.rpartition("-")[0]).begin("a_job")
+
+    async with engine.begin() as connection:
+        await end_lost_runs(connection)
+
+    assert await outcomes(engine) == [RunOutcome.RUNNING] * 2
+
+
+async def test_a_run_that_ended_while_the_database_was_away_filled_its_place_for_ever(
+    engine: AsyncEngine,
+) -> None:
+    await announce(engine, "p1")
+    runs = RunLog(engine, "p1")
+    run_id = await runs.begin("a_job", at_most=1)
+    assert run_id is not None
+    runs._engine = connect(parse_target("postgresql://u@127.0.0.1:1/d"))
+    await runs.end(run_id, RunOutcome.EXECUTED, Counts(picked=7), None)
+    await runs._engine.dispose()
+    runs._engine = engine
+
+    assert await runs.begin("a_job", at_most=1) is not None
+    assert await outcomes(engine) == [RunOutcome.RUNNING, RunOutcome.EXECUTED]
+
+
+async def test_a_skipped_tick_was_recorded_once_in_every_process(
+    engine: AsyncEngine,
+) -> None:
+    hour, moment = timedelta(hours=1), timedelta(milliseconds=5)
+    for n in range(3):
+        log = RunLog(engine, f"p{n}")
+        await log.record_not_run("a_job", RunOutcome.SKIPPED, hour, moment)
+
+    assert await outcomes(engine) == [RunOutcome.SKIPPED]
+
+
+async def test_a_tick_that_one_process_skips_is_there_for_one_that_can(
+    engine: AsyncEngine,
+) -> None:
+    hour = timedelta(hours=1)
+    await RunLog(engine, "p1").record_not_run(
+        "a_job", RunOutcome.MISSED, hour, timedelta(0)
+    )
+
+    assert await RunLog(engine, "p2").begin("a_job", only_one=hour) is not None
+    assert await RunLog(engine, "p3").begin("a_job", only_one=hour) is None
+    (run,) = await recent_runs(engine)
+    assert (run.process, run.outcome, run.finished_at) == ("p2", "running", None)
+
+
+async def test_a_clock_that_is_off_by_an_hour_and_a_bit_shifted_the_ticks(
+    engine: AsyncEngine,
+) -> None:
+    """The clock of this machine is off by as much as the log says the database's is."""
+    ahead = timedelta(hours=1, seconds=20)
+
+    class Ahead(RunLog):
+        @override
+        async def clock_skew(self) -> timedelta:
+            return ahead
+
+    schedule = Schedule([a_job(seven, interval_minutes=60)], Ahead(engine, "p1"))
+    await schedule.start()
+    next_run = schedule._scheduler.get_job("a_job").next_run_time
+    await schedule.stop()
+
+    assert (next_run + ahead).replace(minute=0, second=0) == next_run + ahead
+
+
+def test_the_next_tick_is_counted_from_where_all_processes_count() -> None:
+    grid = datetime.fromisoformat(GRID)
+
+    assert next_tick(timedelta(minutes=7), grid) == grid + timedelta(minutes=7)
+    assert next_tick(timedelta(minutes=7), grid + timedelta(minutes=8)) == (
+        grid + timedelta(minutes=14)
+    )
 
 
 async def test_a_trigger_by_hand_runs_at_once(engine: AsyncEngine) -> None:
@@ -369,7 +493,9 @@ async def test_a_time_that_could_not_be_recorded_was_a_generator_that_did_not_yi
 ):
     engine = connect(parse_target("postgresql://u@127.0.0.1:1/d"))
 
-    await RunLog(engine, "p1").record("a_job", datetime.now(UTC), RunOutcome.MISSED)
+    await RunLog(engine, "p1").record_not_run(
+        "a_job", RunOutcome.MISSED, timedelta(minutes=1), timedelta(0)
+    )
 
     await engine.dispose()
 

@@ -874,7 +874,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report how the scheduler of this process stands; in development, for operators. */
+        /** @description Report how the scheduler stands in all processes; in development, for operators. */
         get: operations["scheduler_status"];
         put?: never;
         post?: never;
@@ -2049,7 +2049,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every job: when it runs next, and how it went last. */
+        /** @description Report every job: where it runs and when next, what runs now, how it went last. */
         get: operations["list_jobs"];
         put?: never;
         post?: never;
@@ -4124,8 +4124,10 @@ export interface components {
             /** @description The page takes it after the address: `/invitation#TOKEN`. */
             token: string;
         };
-        /** @description A job of this process, and how it went last. */
+        /** @description A job over all processes, and how it went last. */
         JobOut: {
+            /** @description Whether a process runs it, or the settings would let one. */
+            enabled: boolean;
             id: string;
             last_error?: string | null;
             last_failed?: number | null;
@@ -4137,10 +4139,13 @@ export interface components {
             last_seconds?: number | null;
             last_succeeded?: number | null;
             name: string;
+            /** @description Empty if no process runs it, or each run is asked for. */
             next_run_at?: string | null;
             /** @description Why it could not be registered. */
             problem?: string | null;
-            /** @description Instances running now. */
+            /** @description The processes that run it, by name. */
+            processes: string[];
+            /** @description Runs that are not over, in all processes. */
             running: number;
             trigger: string;
         };
@@ -4769,7 +4774,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description One due time of one job in one process, and what came of it. */
+        /** @description One due time of one job, or its work between two of them, and what came of it. */
         RunOut: {
             /** Format: date-time */
             due_at: string;
@@ -4791,22 +4796,24 @@ export interface components {
             succeeded: number | null;
         };
         /**
-         * @description What may become of a due time.
+         * @description What may become of a run.
          * @enum {string}
          */
-        RunOutcome: "running" | "executed" | "failed" | "missed" | "skipped";
+        RunOutcome: "running" | "executed" | "failed" | "missed" | "skipped" | "lost";
         /** @description A record the rule would decide about. */
         SampleOut: {
             /** Format: uuid */
             id: string;
             label: string | null;
         };
-        /** @description The scheduler of this process. */
+        /** @description The scheduler, over all processes. */
         SchedulerStatusOut: {
             jobs: components["schemas"]["JobOut"][];
+            /** @description Jobs that could not be registered. */
             problems: {
                 [key: string]: string;
             };
+            /** @description Whether it ticks in any process. */
             running: boolean;
         };
         /** @description One search, with what has changed since the last one like it. */
@@ -5159,6 +5166,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /** @description For operators only. */
             inside?: components["schemas"]["InsideOut"] | null;
+            /** @description Whether the scheduler ticks in any process. */
             scheduler_runs: boolean;
             /** @description The release, and after a plus which build of it. */
             version: string;

@@ -54,6 +54,7 @@ const TONES: Record<string, string> = {
   manualreview: "warn",
   error: "bad",
   failed: "bad",
+  lost: "bad",
   invalid: "bad",
 };
 

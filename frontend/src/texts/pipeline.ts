@@ -115,7 +115,12 @@ export const texts = {
     items: "Items",
     duration: "Duration",
     nextRun: "Next run",
-    running: "running",
+    running: (runs: number) => (runs === 1 ? "running" : `${runs} running`),
+    disabled: "disabled",
+    noProcessRunsIt: "no process runs it",
+    whenAsked: "when asked",
+    inProcesses: (when: string, processes: number) =>
+      `${when}, in ${plural(processes, "process", "processes")}`,
     scheduler: "Scheduler",
     runsEachStageOnItsSchedule: "Runs each stage on its schedule, or sooner when there is work",
     scheduledJobs: "Scheduled jobs",

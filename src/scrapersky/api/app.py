@@ -141,7 +141,7 @@ def create_app(
                 **health.disk_checks(settings.data_dir),
                 **(
                     {}
-                    if role is ProcessRole.SERVE
+                    if role is ProcessRole.SERVE or on_demand
                     else health.scheduler_checks(background.schedule)
                 ),
             }

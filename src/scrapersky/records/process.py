@@ -4,10 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import Text, func, text
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import Base
+from scrapersky.records.base import Base, Json
 
 
 class ProcessRole(StrEnum):
@@ -33,6 +33,8 @@ class Process(Base):
     address: Mapped[str | None]
     """Where it serves `/metrics` and `/health`."""
     stages: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    jobs: Mapped[list[Json]] = mapped_column(JSONB, server_default=text("'[]'"))
+    """The jobs that it runs: `id`, `interval_seconds` (none if it is told when) and `problem`."""
     in_hand: Mapped[int] = mapped_column(server_default=text("0"))
     resting: Mapped[str | None]
     """Why it claims nothing, if it does not."""

@@ -1,6 +1,7 @@
 """What the scheduler did, and what operators changed of its settings."""
 
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 from sqlalchemy import Index, func, text
@@ -9,8 +10,20 @@ from sqlalchemy.orm import Mapped, mapped_column
 from scrapersky.records.base import Base, Json
 
 
+class RunOutcome(StrEnum):
+    """What may become of a run."""
+
+    RUNNING = "running"
+    EXECUTED = "executed"
+    FAILED = "failed"
+    MISSED = "missed"
+    SKIPPED = "skipped"
+    LOST = "lost"
+    """Its process ended without a word."""
+
+
 class SchedulerRun(Base):
-    """One due time of one job in one process, and what came of it."""
+    """One due time of one job, or its work between two of them, and what came of it."""
 
     __tablename__ = "scheduler_runs"
     __table_args__ = (
@@ -21,6 +34,11 @@ class SchedulerRun(Base):
             "due_at",
             unique=True,
             postgresql_where=text("is_singleton"),
+        ),
+        Index(
+            "ix_scheduler_runs_running",
+            "job_id",
+            postgresql_where=text("outcome = 'running'"),
         ),
     )
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -33,7 +32,6 @@ from scrapersky.crawler.limits import MIB
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.background import cancel, in_background
-from scrapersky.kit.clock import utc_now
 from scrapersky.kit.seldom import Seldom
 from scrapersky.kit.stopping import IsStopping
 from scrapersky.pipeline.dead_pages import choose_after_dead_letters
@@ -52,10 +50,12 @@ from scrapersky.providers.openstreetmap import NominatimSettings, OverpassSettin
 from scrapersky.providers.registry import ProviderSettings, open_sources
 from scrapersky.providers.source import PlaceSource
 from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.drain_log import DrainLog
 from scrapersky.scheduler.live_stages import LiveStages
 from scrapersky.scheduler.overrides import stored_changes, with_changes
-from scrapersky.scheduler.presence import Presence, RestReasons
-from scrapersky.scheduler.run_log import AtMost, RunLog, RunOutcome, purge_runs
+from scrapersky.scheduler.overview import planned_jobs
+from scrapersky.scheduler.presence import Presence, RestReasons, own_name
+from scrapersky.scheduler.run_log import RunLog, purge_runs
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.scheduler.self_check import SelfCheck
 from scrapersky.scheduler.tally import Counts, Tally
@@ -71,12 +71,6 @@ ORPHAN_SHARE: Final = 100
 SHORTEST_DRAIN = timedelta(minutes=1)
 MATCHING_SHARE: Final = 0.9
 """How much of the time between two runs of the matcher one may take."""
-HOUSEKEEPING: Final = {
-    "reap_expired_claims": "reap",
-    "purge_old_history": "purge",
-    "match_companies": "matching",
-}
-"""The jobs that belong to no stage, and the sections of the settings about them."""
 LAST_WORDS = timedelta(seconds=3)
 """What a job gets beyond the grace until it is cut off: as a worker, to settle."""
 FOR_OTHERS = timedelta(seconds=3)
@@ -138,21 +132,22 @@ async def background_work(
     it stands.
     What operators have changed of the stages' settings holds instead of what is given.
     """
-    world = world or World()
-    name = f"{socket.gethostname()}-{os.getpid()}"
     async with AsyncExitStack() as stack:
         # Two for the worker's claims and settles, the rest for tools and records.
         engine = connect(target, name="scrapersky-worker", pool_size=8)
         stack.push_async_callback(engine.dispose)
         await hand_out_keys(engine, **settings.suppression_secrets)
-        tools = await stack.enter_async_context(open_tools(settings, engine, world))
-        events: Events[Event] = Events()
+        tools = await stack.enter_async_context(
+            open_tools(settings, engine, world or World())
+        )
         changes = await stored_changes(engine)
         current = with_changes(settings, changes)
-        stages = tuple(map(doubting, configured_pipeline(current.stages)))
         works = role is not ProcessRole.SERVE
+        # Beside workers a process is there to serve, whatever it can do when asked.
+        is_beside = on_demand and ticking
+        stages = tuple(map(doubting, configured_pipeline(current.stages)))
         enabled = [s for s in stages if works and settings.stages[s.name].enabled]
-        tally, heard = Tally(), Events[Event]()
+        events, heard, tally = Events[Event](), Events[Event](), Tally()
         heard.listen(tally.hear)
         heard.listen(warm_up_at_first_claim(tools.sandbox, stack))
         heard.listen(events.emit)
@@ -162,56 +157,39 @@ async def background_work(
                 engine,
                 enabled,
                 tools=tools,
-                name=name,
                 listen_dsn=listen_dsn(settings, target),
                 registry=registry_of(stages),
                 events=heard,
             )
         rests = RestReasons(worker)
-        # Beside workers a process is there to serve, whatever it could do.
-        is_elsewhere = on_demand and ticking
-        presence = Presence(
-            engine,
-            worker,
-            rests,
-            role=ProcessRole.SERVE if is_elsewhere else role,
-            address=address,
-        )
-        if worker is not None and isinstance(tools.doubt, SelfCheck):
-            tools.doubt.look_after(rests.of("self-check"))
-            watching = asyncio.create_task(tools.doubt.watch(), name="self-check")
-            stack.callback(watching.cancel)
-        stopping = asyncio.Event()
         grace = timedelta(seconds=settings.shutdown_grace_seconds)
-        ending = Ending(stopping, grace)
-        batches = OneBatch(
-            engine, tools, registry_of(stages), name, events, rests, ending
-        )
-        jobs_of = partial(stage_job, is_elsewhere=is_elsewhere)
-        jobs = {
-            stage.name: jobs_of(worker, tally, batches, stage, current)
-            for stage in enabled
-            if worker is not None
-        }
-        runs = RunLog(engine, name)
-        others = []
+        ending = Ending(asyncio.Event(), grace)
+        runs = RunLog(engine, own_name() if worker is None else worker.name)
+        drains = DrainLog(tally, runs, {s.name: STAGES[s.name].job.id for s in enabled})
+        batches = OneBatch(engine, tools, registry_of(stages), events, rests, ending)
+        jobs, stage_jobs = list[Job](), None
+        if worker is not None:
+            stage_jobs = StageJobs(worker, tally, drains, batches, is_beside)
+            jobs += [stage_jobs.of(stage, current) for stage in enabled]
         if works:
             # One connection of its own: it takes none from the stages, nor waits for theirs.
             matcher = connect(target, name="scrapersky-matcher", pool_size=1)
             stack.push_async_callback(matcher.dispose)
-            way = GiveWay(lambda: worker.in_hand if worker else 0, stopping)
-            others = housekeeping(settings, engine, matcher, way)
-        if is_elsewhere:
-            others = [replace(job, is_elsewhere=True) for job in others]
-        schedule = Schedule([*jobs.values(), *others], runs)
-        eager = [
-            stage.name
-            for stage in enabled
-            if not on_demand
-            and (not ticking or current.pace_of(stage.name) is Pace.EAGER)
-        ]
+            way = GiveWay(lambda: worker.in_hand if worker else 0, ending.stopping)
+            jobs += housekeeping(settings, engine, matcher, way)
+        schedule = Schedule(jobs, runs)
+        drains.ended.listen(schedule.ended.emit)
         if worker is not None:
-            await worker.start()
+            await stack.enter_async_context(worker)
+        presence = Presence(
+            engine,
+            worker,
+            rests,
+            role=ProcessRole.SERVE if is_beside else role,
+            address=address,
+            name=runs.process,
+            jobs=tuple if is_beside else schedule.published,
+        )
         await stack.enter_async_context(presence)
         watch = Watch(
             Looker(engine, settings),
@@ -219,12 +197,8 @@ async def background_work(
             name=presence.name,
             announce=presence.beat,
         )
-        await stack.enter_async_context(in_background(watch.run(), name="watch"))
-        running = asyncio.create_task(run(worker, eager), name="worker")
-        if ticking and works:
-            schedule.start()
         live = None
-        if worker is not None:
+        if worker is not None and stage_jobs is not None:
             live = LiveStages(
                 engine,
                 settings,
@@ -232,24 +206,54 @@ async def background_work(
                 stages=enabled,
                 worker=worker,
                 schedule=schedule,
-                job_of=partial(jobs_of, worker, tally, batches),
+                job_of=stage_jobs.of,
                 on_demand=on_demand,
             )
-            following = asyncio.create_task(live.watch(), name="live-settings")
-            stack.callback(following.cancel)
-        stopped = asyncio.create_task(ending.of(worker, schedule), name="ending")
-        try:
-            yield Background(
-                engine, worker, schedule, tools, events, presence, live, stopping
-            )
-        finally:
-            stopping.set()
-            await stopped
-            await running
-            # What was done since the last tick belongs to the record too.
-            for stage, job in jobs.items() if ticking else ():
-                if not (rest := tally.take(stage)).is_empty:
-                    await runs.record(job.id, utc_now(), RunOutcome.EXECUTED, rest)
+        eager = [
+            stage.name
+            for stage in enabled
+            if not on_demand
+            and (not ticking or current.pace_of(stage.name) is Pace.EAGER)
+        ]
+        await stack.enter_async_context(
+            running(worker, eager, schedule, drains, ending)
+        )
+        tasks = {"watch": watch.run(), "drains": drains.follow()}
+        if live is not None:
+            tasks["live-settings"] = live.watch()
+        if worker is not None and isinstance(tools.doubt, SelfCheck):
+            tools.doubt.look_after(rests.of("self-check"))
+            tasks["self-check"] = tools.doubt.watch()
+        for name, work in tasks.items():
+            await stack.enter_async_context(in_background(work, name=name))
+        if ticking and works and not on_demand:
+            await schedule.start()
+            # Others see its jobs from now on.
+            await presence.beat()
+        yield Background(
+            engine, worker, schedule, tools, events, presence, live, ending.stopping
+        )
+
+
+@asynccontextmanager
+async def running(
+    worker: Worker | None,
+    eager: list[str],
+    schedule: Schedule,
+    drains: DrainLog,
+    ending: "Ending",
+) -> AsyncIterator[None]:
+    """Work until the block ends, also with an error; then stop all of it, and record that."""
+    stopped = asyncio.create_task(ending.of(worker, schedule), name="ending")
+    working = asyncio.create_task(run(worker, eager), name="worker")
+    try:
+        yield
+    finally:
+        ending.stopping.set()
+        await stopped
+        await working
+        # What was done since the last tick belongs to the record too.
+        await drains.close()
 
 
 async def run(worker: Worker | None, eager: list[str]) -> None:
@@ -488,28 +492,15 @@ def housekeeping(
             last_error=errors[-1] if errors else None,
         )
 
+    work = {
+        "reap_expired_claims": rescue,
+        "purge_old_history": purge,
+        "match_companies": match,
+    }
     return [
-        Job(
-            "reap_expired_claims",
-            "Rescue Expired Claims",
-            settings.reap,
-            rescue,
-            is_singleton=True,
-        ),
-        Job(
-            "purge_old_history",
-            "Purge Old History",
-            settings.purge,
-            purge,
-            is_singleton=True,
-        ),
-        Job(
-            "match_companies",
-            "Match Companies",
-            settings.matching,
-            match,
-            is_singleton=True,
-        ),
+        Job(job.id, job.name, job.settings, work[job.id], is_singleton=True)
+        for job in planned_jobs(settings)
+        if job.id in work
     ]
 
 
@@ -520,7 +511,6 @@ class OneBatch:
     engine: AsyncEngine
     tools: Tools
     registry: Registry
-    process: str
     events: Events[Event]
     rests: RestReasons
     ending: Ending
@@ -539,7 +529,6 @@ class OneBatch:
             self.engine,
             [stage.configured(batch=size)],
             tools=self.tools,
-            name=self.process,
             registry=self.registry,
             events=heard,
         ) as worker:
@@ -552,45 +541,44 @@ class OneBatch:
         return tally.take(stage.name)
 
 
-def stage_job(
-    worker: Worker,
-    tally: Tally,
-    batches: OneBatch,
-    stage: AnyStage,
-    settings: Settings,
-    *,
-    is_elsewhere: bool = False,
-) -> Job:
-    """Make the job that works one stage, each run bounded by time.
+@dataclass(frozen=True, slots=True)
+class StageJobs:
+    """Makes the jobs that work the stages, each run bounded by time."""
 
-    What an eager stage did between two ticks is recorded with the later one. One that
-    `is_elsewhere` works a batch when somebody asks for it.
-    """
-    given = settings.stages[stage.name]
-    job, logger = STAGES[stage.name].job, STAGES[stage.name].logger_name
-    within = max(given.interval, SHORTEST_DRAIN)
+    worker: Worker
+    tally: Tally
+    drains: DrainLog
+    batches: OneBatch
+    in_batches: bool
+    """Whether each run is one batch at any pace: others work the stages beside it."""
 
-    async def drain(limit: int | None) -> Counts:
-        if limit is not None:
-            return await batches.run(stage, limit, within)
-        await worker.drain(stage.name, within=within)
-        return tally.take(stage.name)
+    def of(self, stage: AnyStage, settings: Settings) -> Job:
+        """Make the job of one stage."""
+        given = settings.stages[stage.name]
+        job, logger = STAGES[stage.name].job, STAGES[stage.name].logger_name
+        within = max(given.interval, SHORTEST_DRAIN)
 
-    async def run_batch(limit: int | None) -> Counts:
-        size = min(given.batch_size, limit or given.batch_size)
-        return await batches.run(stage, size, within)
+        async def drain(limit: int | None) -> Counts:
+            if limit is not None:
+                return await self.batches.run(stage, limit, within)
+            async with self.drains.tick(stage.name):
+                await self.worker.drain(stage.name, within=within)
+                return self.tally.take(stage.name)
 
-    if is_elsewhere:
-        return Job(job.id, job.name, given, run_batch, is_elsewhere=True, logger=logger)
-    if settings.pace_of(stage.name) is Pace.EAGER:
-        return Job(job.id, job.name, given, drain, logger=logger)
-    at_most = AtMost(given.max_instances, within + SHORTEST_DRAIN)
-    return Job(
-        job.id,
-        job.name,
-        given,
-        run_batch,
-        is_singleton=True,
-        at_most=at_most,
-        logger=logger,
-    )
+        async def run_batch(limit: int | None) -> Counts:
+            size = min(given.batch_size, limit or given.batch_size)
+            return await self.batches.run(stage, size, within)
+
+        if self.in_batches:
+            return Job(job.id, job.name, given, run_batch, logger=logger)
+        if settings.pace_of(stage.name) is Pace.EAGER:
+            return Job(job.id, job.name, given, drain, logger=logger)
+        return Job(
+            job.id,
+            job.name,
+            given,
+            run_batch,
+            is_singleton=True,
+            at_most=given.max_instances,
+            logger=logger,
+        )

@@ -1,35 +1,38 @@
 """A process that announces itself to the others, and does as its operator asks: drain.
 
-What a worker holds is in the claims; here is only who lives, where, of which version, and
-why it rests. Nothing is decided by it but what people see and what alerts say.
+What a worker holds is in the claims; here is only who lives, where, of which version, which
+jobs it runs and why it rests. By it people see who is gone, and the runs of those are ended.
 """
 
 import asyncio
 import math
 import os
-import secrets
 import socket
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, Self
 
 import structlog
-from sqlalchemy import case, delete, extract, func, select, text, update
+from sqlalchemy import case, delete, exists, extract, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.orm import aliased
 
-from curation_sdk import Worker
+from curation_sdk import Worker, sign
+from curation_sdk.reap import has_ended
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownRecord
 from scrapersky.kit.background import cancel
 from scrapersky.kit.build import full_version
-from scrapersky.records import Process
+from scrapersky.records import Process, SchedulerRun
+from scrapersky.records.base import Json
 from scrapersky.records.process import ProcessRole
+from scrapersky.records.schedule import RunOutcome
 from scrapersky.scheduler.outage import reason_of, record_outage
 
 BEAT_EVERY: Final = 5.0
@@ -41,6 +44,7 @@ GONE_AFTER: Final = 30.0
 """Seconds without a beat, though others could beat, after which a process counts as gone."""
 FORGOTTEN_AFTER: Final = "1 day"
 DRAINING: Final = "asked to drain"
+LOST_RUN: Final = "Its process ended without a word; the next run goes on."
 
 log = structlog.get_logger(__name__)
 
@@ -111,14 +115,17 @@ class Presence:
         *,
         role: ProcessRole,
         address: str | None = None,
+        name: str | None = None,
+        jobs: Callable[[], Sequence[Json]] = tuple,
     ) -> None:
         worked = worker.stages if worker and role is not ProcessRole.SERVE else ()
         # Every statement is whole by itself.
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._worker = worker
         self._rests = rests
+        self._jobs = jobs
         self._line = {
-            "name": worker.name if worker is not None else own_name(),
+            "name": name or own_name(),
             "role": role.value,
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -186,6 +193,7 @@ class Presence:
         now = {
             "in_hand": 0 if self._worker is None else self._worker.in_hand,
             "resting": self._rests.why,
+            "jobs": list(self._jobs()),
             "seen_at": func.clock_timestamp(),
         }
         statement = (
@@ -206,6 +214,8 @@ class Presence:
                 return
             try:
                 await self.beat()
+                async with self._engine.connect() as connection:
+                    await end_lost_runs(connection)
             except (SQLAlchemyError, OSError) as error:
                 why = reason_of(error)
                 log.warning("presence.not_recorded", error=why)
@@ -224,11 +234,50 @@ BACK_AT: Final = case(
     else_=Process.back_at,
 )
 """Of the first who is heard again after nobody was. One that was silent alone is not."""
+HEARD_AT: Final = func.greatest(
+    Process.seen_at, select(func.max(ANYONE.back_at)).scalar_subquery()
+)
+"""While the database was away nobody could be heard, and not all come back at once: none is
+gone before the first of them has been back for a while."""
 
 
 def own_name() -> str:
     """Name a process that has no worker; two lives of one have two names."""
-    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{socket.gethostname()}-{os.getpid()}-{sign().hex}"
+
+
+async def end_lost_runs(connection: AsyncConnection) -> None:
+    """End the runs of processes that are gone, also of those that a former release had.
+
+    Of a process of this machine that is known at once, of others after GONE_AFTER.
+    """
+    is_running = SchedulerRun.outcome == RunOutcome.RUNNING
+    processes = await connection.scalars(
+        select(SchedulerRun.process).where(is_running).distinct()
+    )
+    dead = [name for name in processes if has_ended(name)]
+    is_alive = exists().where(
+        # Former releases wrote only the beginning of the name.
+        func.starts_with(Process.name, SchedulerRun.process),
+        func.clock_timestamp() - text(f"interval '{GONE_AFTER} seconds'") < HEARD_AT,
+    )
+    lost = (
+        select(SchedulerRun.id)
+        .where(is_running, or_(SchedulerRun.process.in_(dead), ~is_alive))
+        .with_for_update(skip_locked=True)
+    )
+    ended = await connection.execute(
+        update(SchedulerRun)
+        .where(SchedulerRun.id.in_(lost))
+        .values(
+            outcome=RunOutcome.LOST,
+            error=LOST_RUN,
+            finished_at=func.clock_timestamp(),
+        )
+        .returning(SchedulerRun.job_id, SchedulerRun.process)
+    )
+    for job_id, process in ended:
+        log.warning("scheduler.run_lost", id=job_id, process=process)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,21 +298,17 @@ class LiveProcess:
     """How long ago it was heard of."""
     state: str
     """`working`, `serving`, `resting`, `draining`, `drained` or `gone`."""
+    jobs: tuple[Json, ...] = ()
+    """The jobs that it runs, as its scheduler publishes them."""
 
 
 async def live_processes(database: Database) -> list[LiveProcess]:
-    """List the processes of this database, also those that vanished lately.
-
-    While the database was away nobody could be heard, and not all come back at once: none is
-    gone before the first of them has been back for a while.
-    """
+    """List the processes of this database, also those that vanished lately."""
     now = func.clock_timestamp()
-    back = select(func.max(Process.back_at)).scalar_subquery()
-    heard = func.greatest(Process.seen_at, back)
     query = select(
         Process.__table__,
         extract("epoch", now - Process.seen_at).label("seen_seconds"),
-        extract("epoch", now - heard).label("missed_seconds"),
+        extract("epoch", now - HEARD_AT).label("missed_seconds"),
     )
     async with transaction(database) as connection:
         ordered = query.order_by(Process.started_at, Process.name)
@@ -277,6 +322,7 @@ async def live_processes(database: Database) -> list[LiveProcess]:
             version=row.version,
             address=row.address,
             stages=tuple(row.stages),
+            jobs=tuple(row.jobs),
             in_hand=row.in_hand,
             resting=row.resting,
             started_at=row.started_at,

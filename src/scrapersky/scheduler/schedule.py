@@ -21,7 +21,9 @@ from curation_sdk.events import Events
 from scrapersky.errors import UnknownJob
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.stage_settings import JobSettings
-from scrapersky.scheduler.run_log import GRID, AtMost, Run, RunLog, RunOutcome
+from scrapersky.records.base import Json
+from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.run_log import GRID, Run, RunLog
 from scrapersky.scheduler.tally import Counts
 
 log = structlog.get_logger(__name__)
@@ -40,26 +42,10 @@ class Job:
     """Does what is due, of at most so many items, and returns what it came to."""
     is_singleton: bool = False
     """Whether one process per tick is enough for all of them."""
-    at_most: AtMost | None = None
+    at_most: int | None = None
     """How many runs there may be at once over all processes; None for any number."""
     logger: str = __name__
     """The name of the log lines about its runs."""
-    is_elsewhere: bool = False
-    """Whether it is run by other processes when it is due, and here when somebody asks."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobStatus:
-    """A job as people see it."""
-
-    id: str
-    name: str
-    trigger: str
-    next_run_at: datetime | None
-    running: int
-    last: Run | None
-    problem: str | None = None
-    is_elsewhere: bool = False
 
 
 class Schedule:
@@ -69,24 +55,26 @@ class Schedule:
         self._jobs = {job.id: job for job in jobs}
         self._runs = runs
         self._scheduler: Any = None
-        self._running: dict[str, int] = dict.fromkeys(self._jobs, 0)
+        self._grid = datetime.fromisoformat(GRID)
+        """Where its ticks are counted from, by the clock of this machine."""
         self._ticks = 0
         self._works: set[asyncio.Future[Counts]] = set()
-        self._last: dict[str, Run] = {}
         self._notes: set[asyncio.Task[None]] = set()
         self.problems: dict[str, str] = {}
         self.ended: Events[Run] = Events()
-        """Reports every run that is over, and of every one that did not happen."""
+        """Reports every run that is over, and every one that did not happen."""
 
     @property
     def is_running(self) -> bool:
         """Whether it ticks."""
         return self._scheduler is not None
 
-    def start(self) -> None:
-        """Register every enabled job and start ticking."""
+    async def start(self) -> None:
+        """Register every enabled job and start ticking, by the clock of the database."""
         if self._scheduler is not None:
+            log.warning("scheduler.started_twice")
             return
+        self._grid = datetime.fromisoformat(GRID) - await self._runs.clock_skew()
         self._scheduler = AsyncIOScheduler(timezone=UTC)
         self._scheduler.add_listener(self._on_missed, EVENT_JOB_MISSED)
         self._scheduler.add_listener(self._on_skipped, EVENT_JOB_MAX_INSTANCES)
@@ -94,9 +82,9 @@ class Schedule:
             self._register(job)
         self._scheduler.start()
         log.info("scheduler.started", jobs=len(self._jobs))
-        for status in self.status():
-            next_run = status.next_run_at and status.next_run_at.isoformat()
-            log.info("scheduler.job", id=status.id, name=status.name, next_run=next_run)
+        for job in self._scheduler.get_jobs():
+            next_run = job.next_run_time.isoformat()
+            log.info("scheduler.job", id=job.id, name=job.name, next_run=next_run)
 
     async def stop(self, grace: timedelta = timedelta.max) -> None:
         """Stop ticking and wait for what is running, which is cut off after `grace`."""
@@ -122,9 +110,19 @@ class Schedule:
         for work in self._works:
             work.cancel()
 
-    def status(self) -> list[JobStatus]:
-        """Report every job: when it runs next, and how it went last."""
-        return [self._status_of(job) for job in self._jobs.values()]
+    def published(self) -> list[Json]:
+        """Return what other processes are told of the jobs that run here."""
+        return [
+            {
+                "id": job.id,
+                "interval_seconds": job.settings.interval.total_seconds()
+                if self.is_running
+                else None,
+                "problem": self.problems.get(job.id),
+            }
+            for job in self._jobs.values()
+            if job.settings.enabled
+        ]
 
     async def trigger(self, job_id: str, limit: int | None = None) -> int:
         """Run a job now, beside its schedule; return how many items it picked.
@@ -163,10 +161,10 @@ class Schedule:
             return
         try:
             self._scheduler.add_job(
-                self._due,
+                self._tick,
                 IntervalTrigger(
                     seconds=job.settings.interval.total_seconds(),
-                    start_date=datetime.fromisoformat(GRID),
+                    start_date=self._grid,
                     timezone=UTC,
                 ),
                 args=[job],
@@ -181,10 +179,6 @@ class Schedule:
             self.problems[job.id] = f"{type(error).__name__}: {error}"
             log.exception("scheduler.job_refused", id=job.id)
 
-    async def _due(self, job: Job) -> None:
-        if not job.is_elsewhere:
-            await self._tick(job)
-
     async def _tick(self, job: Job, limit: int | None = None) -> int:
         self._ticks += 1
         try:
@@ -197,7 +191,7 @@ class Schedule:
         only_one = job.settings.interval if job.is_singleton else None
         try:
             run_id = await self._runs.begin(
-                job.id, due_at, only_one=only_one, at_most=job.at_most
+                job.id, only_one=only_one, at_most=job.at_most
             )
         except Exception as error:  # noqa: BLE001 - the database is away: the job may still report
             log.warning("scheduler.run_not_recorded", id=job.id, error=str(error))
@@ -207,7 +201,6 @@ class Schedule:
         else:
             if run_id is None:
                 return 0
-        self._running[job.id] += 1
         work = asyncio.ensure_future(job.run(limit))
         self._works.add(work)
         try:
@@ -215,7 +208,7 @@ class Schedule:
         except asyncio.CancelledError:
             log.warning("scheduler.job_cut_off", id=job.id)
             failed = Run(job.id, RunOutcome.FAILED, due_at, error=CUT_OFF)
-            await asyncio.shield(self._finish(job, run_id, failed))
+            await asyncio.shield(self._finish(run_id, failed))
             if is_cancelled():
                 raise
             return 0
@@ -223,14 +216,13 @@ class Schedule:
             named = structlog.get_logger(job.logger)
             named.exception("scheduler.job_failed", id=job.id)
             await self._finish(
-                job, run_id, Run(job.id, RunOutcome.FAILED, due_at, error=str(error))
+                run_id, Run(job.id, RunOutcome.FAILED, due_at, error=str(error))
             )
             return 0
         finally:
             self._works.discard(work)
-            self._running[job.id] -= 1
         await self._finish(
-            job, run_id, Run(job.id, RunOutcome.EXECUTED, due_at, counts=counts)
+            run_id, Run(job.id, RunOutcome.EXECUTED, due_at, counts=counts)
         )
         self._log_run(job, counts)
         return counts.picked
@@ -240,25 +232,11 @@ class Schedule:
         write = named.debug if counts.is_empty else named.info
         write("scheduler.run", id=job.id, **asdict(counts))
 
-    async def _finish(self, job: Job, run_id: Any, run: Run) -> None:  # noqa: ANN401
+    async def _finish(self, run_id: Any, run: Run) -> None:  # noqa: ANN401
         done = replace(run, started_at=run.due_at, finished_at=utc_now())
-        self._last[job.id] = done
         self.ended.emit(done)
         if run_id is not None:
             await self._runs.end(run_id, run.outcome, run.counts, run.error)
-
-    def _status_of(self, job: Job) -> JobStatus:
-        found = self._scheduler.get_job(job.id) if self._scheduler else None
-        return JobStatus(
-            id=job.id,
-            name=job.name,
-            trigger=cadence(job.settings.interval),
-            next_run_at=found.next_run_time if found else None,
-            running=self._running[job.id],
-            last=self._last.get(job.id),
-            problem=self.problems.get(job.id),
-            is_elsewhere=job.is_elsewhere,
-        )
 
     def _on_missed(self, event: JobExecutionEvent) -> None:
         self._note(event.job_id, event.scheduled_run_time, RunOutcome.MISSED)
@@ -272,9 +250,11 @@ class Schedule:
             "scheduler.not_run", id=job_id, why=outcome, due_at=due_at.isoformat()
         )
         run = Run(job_id, outcome, due_at, finished_at=utc_now())
-        self._last[job_id] = run
         self.ended.emit(run)
-        task = asyncio.ensure_future(self._runs.record(job_id, due_at, outcome))
+        interval = self._jobs[job_id].settings.interval
+        task = asyncio.ensure_future(
+            self._runs.record_not_run(job_id, outcome, interval, utc_now() - due_at)
+        )
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
 
@@ -283,13 +263,3 @@ def is_cancelled() -> bool:
     """Say whether the task that asks was itself cancelled, and not what it waited for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def cadence(interval: timedelta) -> str:
-    """Say how often something happens: every minute, every 5 minutes."""
-    seconds = interval.total_seconds()
-    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
-        count, rest = divmod(seconds, size)
-        if count and not rest:
-            return f"every {unit}" if count == 1 else f"every {count:.0f} {unit}s"
-    return f"every {seconds:g} seconds"

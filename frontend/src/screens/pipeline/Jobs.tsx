@@ -1,17 +1,22 @@
 import { type Job, useJobs } from "@/api/pipeline";
 import { Badge, type Column, Failure, Panel, Skeleton, Status, short, Table, Time } from "@/kit";
 import { texts } from "@/texts/pipeline";
-import { outcomeInWords } from "./standing";
+import { outcomeInWords, whereItRuns } from "./standing";
 
 const COLUMNS: readonly Column<Job>[] = [
   {
     name: texts.jobs.job,
-    show: (job) => (
-      <>
-        <div>{job.name}</div>
-        <div className="small faint">{job.problem ?? job.trigger}</div>
-      </>
-    ),
+    show: (job) => {
+      const { text, isWarning } = whereItRuns(job);
+      return (
+        <>
+          <div>{job.name}</div>
+          <div className={`small ${isWarning ? "bad" : "faint"}`} title={job.processes.join("\n")}>
+            {text}
+          </div>
+        </>
+      );
+    },
   },
   { name: texts.jobs.lastRun, show: (job) => <LastRun job={job} /> },
   {
@@ -35,7 +40,7 @@ const COLUMNS: readonly Column<Job>[] = [
     name: texts.jobs.nextRun,
     show: (job) =>
       job.running > 0 ? (
-        <Badge tone="accent">{texts.jobs.running}</Badge>
+        <Badge tone="accent">{texts.jobs.running(job.running)}</Badge>
       ) : (
         <Time at={job.next_run_at} isPlanned />
       ),

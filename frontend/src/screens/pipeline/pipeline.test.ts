@@ -5,7 +5,7 @@ import { between } from "./Edges";
 import { scaled } from "./Funnel";
 import { changesOf, formOf, paceInWords, paceNote, undoing } from "./limits";
 import { lanesOf, nameOf, steps } from "./plan";
-import { isEmpty, notes, outcomeInWords, standing } from "./standing";
+import { isEmpty, notes, outcomeInWords, standing, whereItRuns } from "./standing";
 import { beginning, plotted } from "./throughput";
 
 const STARTED: Stage["settings"] = {
@@ -173,12 +173,26 @@ describe("the notes on a stage", () => {
 });
 
 it("says what became of the items of a run, and leaves out what did not happen", () => {
-  const job: Job = { id: "x", name: "X", trigger: "every minute", running: 0 };
+  const job = { id: "x", name: "X", trigger: "every minute", running: 0 } as Job;
 
   expect(outcomeInWords(job)).toBe("");
   expect(
     outcomeInWords({ ...job, last_items: 9, last_succeeded: 8, last_failed: 0, last_retried: 1 }),
   ).toBe("8 done, 1 to retry");
+});
+
+it("says of a job that nobody runs why that is", () => {
+  const job = { trigger: "every minute", enabled: true, processes: ["a", "b"] } as Job;
+  const next = { ...job, next_run_at: "2026-01-01T00:00:00Z" };
+
+  expect(whereItRuns(next).text).toBe("every minute, in 2 processes");
+  expect(whereItRuns({ ...job, processes: ["a"] }).text).toBe("when asked, in 1 process");
+  expect(whereItRuns({ ...next, problem: "no" })).toEqual({ text: "no", isWarning: true });
+  expect(whereItRuns({ ...job, processes: [] })).toEqual({
+    text: "no process runs it",
+    isWarning: true,
+  });
+  expect(whereItRuns({ ...job, enabled: false, processes: [] }).text).toBe("disabled");
 });
 
 describe("the pace of a stage", () => {

@@ -43,6 +43,16 @@ export interface Note {
   isWarning: boolean;
 }
 
+/** When and where a job runs, or why it does not. */
+export function whereItRuns(job: Job): Note {
+  const { jobs } = texts;
+  if (job.problem) return { text: job.problem, isWarning: true };
+  if (!job.enabled) return { text: jobs.disabled, isWarning: false };
+  if (job.processes.length === 0) return { text: jobs.noProcessRunsIt, isWarning: true };
+  const when = job.next_run_at ? job.trigger : jobs.whenAsked;
+  return { text: jobs.inProcesses(when, job.processes.length), isWarning: false };
+}
+
 /** What a stage does, or why it does nothing; and its pace, unless it works at once. */
 export function notes(stage: Stage): Note[] {
   const found = [

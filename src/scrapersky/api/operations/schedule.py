@@ -1,7 +1,7 @@
 """The scheduler: its jobs and their runs; and tools for developers."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -28,9 +28,10 @@ from scrapersky.api.operations.shape import (
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.api.records.schema import RecordList, Total
 from scrapersky.records import SchedulerRun
-from scrapersky.scheduler.run_log import RunOutcome, last_runs
-from scrapersky.scheduler.schedule import JobStatus, Schedule
+from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.overview import JobStatus, cadence, job_statuses
 from scrapersky.scheduler.tally import Counts
+from scrapersky.settings import Settings
 
 Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
 """Others get "not found"."""
@@ -41,13 +42,23 @@ TIMEOUT: Final = 10.0
 
 
 class JobOut(BaseModel):
-    """A job of this process, and how it went last."""
+    """A job over all processes, and how it went last."""
 
     id: str = Field(examples=["process_pending_domains"])
     name: str = Field(examples=["Process Pending Domains"])
     trigger: str = Field(examples=["every minute"])
-    next_run_at: datetime | None = None
-    running: int = Field(description="Instances running now.", examples=[0])
+    enabled: bool = Field(
+        description="Whether a process runs it, or the settings would let one."
+    )
+    processes: list[str] = Field(
+        description="The processes that run it, by name.", examples=[["worker-1-4711"]]
+    )
+    next_run_at: datetime | None = Field(
+        None, description="Empty if no process runs it, or each run is asked for."
+    )
+    running: int = Field(
+        description="Runs that are not over, in all processes.", examples=[0]
+    )
     last_outcome: RunOutcome | None = None
     last_run_at: datetime | None = None
     last_items: int | None = Field(None, description="Items picked by the last run.")
@@ -60,7 +71,7 @@ class JobOut(BaseModel):
 
 
 class RunOut(BaseModel):
-    """One due time of one job in one process, and what came of it."""
+    """One due time of one job, or its work between two of them, and what came of it."""
 
     id: UUID
     job_id: str
@@ -78,11 +89,11 @@ class RunOut(BaseModel):
 
 
 class SchedulerStatusOut(BaseModel):
-    """The scheduler of this process."""
+    """The scheduler, over all processes."""
 
-    running: bool
+    running: bool = Field(description="Whether it ticks in any process.")
     jobs: list[JobOut]
-    problems: dict[str, str]
+    problems: dict[str, str] = Field(description="Jobs that could not be registered.")
 
 
 class TriggeredOut(BaseModel):
@@ -111,8 +122,8 @@ async def list_jobs(
     operations: Operations,
     connection: SystemTransaction,
 ) -> list[JobOut]:
-    """Report every job: when it runs next, and how it went last."""
-    return await jobs_of(operations.background.schedule, connection)
+    """Report every job: where it runs and when next, what runs now, how it went last."""
+    return await jobs_of(operations.settings, connection)
 
 
 @router.get("/scheduler/runs", operation_id="list_runs")
@@ -163,12 +174,10 @@ async def list_runs(
 async def scheduler_status(
     _who: Developer, operations: Operations, connection: SystemTransaction
 ) -> SchedulerStatusOut:
-    """Report how the scheduler of this process stands; in development, for operators."""
-    schedule = operations.background.schedule
+    """Report how the scheduler stands in all processes; in development, for operators."""
+    jobs = await jobs_of(operations.settings, connection)
     return SchedulerStatusOut(
-        running=schedule.is_running,
-        jobs=await jobs_of(schedule, connection),
-        problems=schedule.problems,
+        running=is_ticking(jobs), jobs=jobs, problems=problems_of(jobs)
     )
 
 
@@ -221,15 +230,19 @@ async def trigger(
     return TriggeredOut(job_id=job_id, finished=True, items=run.result())
 
 
-async def jobs_of(schedule: Schedule, connection: AsyncConnection) -> list[JobOut]:
-    """Show every job; of one that other processes run, how it went last there."""
-    statuses = schedule.status()
-    elsewhere = [status.id for status in statuses if status.is_elsewhere]
-    found = await last_runs(connection, elsewhere) if elsewhere else {}
-    return [
-        job(replace(status, last=found.get(status.id, status.last)))
-        for status in statuses
-    ]
+async def jobs_of(settings: Settings, connection: AsyncConnection) -> list[JobOut]:
+    """Show every job."""
+    return [job(status) for status in await job_statuses(connection, settings)]
+
+
+def is_ticking(jobs: Iterable[JobOut]) -> bool:
+    """Whether a process runs jobs when they are due."""
+    return any(job.next_run_at is not None for job in jobs)
+
+
+def problems_of(jobs: Iterable[JobOut]) -> dict[str, str]:
+    """Return why jobs could not be registered."""
+    return {job.id: job.problem for job in jobs if job.problem is not None}
 
 
 def job(status: JobStatus) -> JobOut:
@@ -242,7 +255,9 @@ def job(status: JobStatus) -> JobOut:
     return JobOut(
         id=status.id,
         name=status.name,
-        trigger=status.trigger,
+        trigger=cadence(status.interval),
+        enabled=status.is_enabled,
+        processes=list(status.processes),
         next_run_at=status.next_run_at,
         running=status.running,
         last_outcome=last.outcome if last else None,

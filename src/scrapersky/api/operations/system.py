@@ -15,7 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import SystemTransaction, allow
-from scrapersky.api.operations.schedule import JobOut, jobs_of
+from scrapersky.api.operations.schedule import (
+    JobOut,
+    is_ticking,
+    jobs_of,
+    problems_of,
+)
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.configuration import VARIABLES, shown
 from scrapersky.db.revision import current_revision, revisions
@@ -76,7 +81,9 @@ class SystemOut(BaseModel):
         examples=["0.4.0+1c9ae3f2"],
     )
     environment: Environment
-    scheduler_runs: bool
+    scheduler_runs: bool = Field(
+        description="Whether the scheduler ticks in any process."
+    )
     inside: InsideOut | None = Field(None, description="For operators only.")
 
 
@@ -87,15 +94,16 @@ async def read_system(
     connection: SystemTransaction,
 ) -> SystemOut:
     """Report what runs here: version, connection, scheduler, disk, settings."""
+    jobs = await jobs_of(operations.settings, connection)
     inside = (
-        await look_inside(operations, connection)
+        await look_inside(operations, connection, jobs)
         if who.may(Permission.OPERATE)
         else None
     )
     return SystemOut(
         version=full_version(),
         environment=operations.settings.environment,
-        scheduler_runs=operations.background.schedule.is_running,
+        scheduler_runs=is_ticking(jobs),
         inside=inside,
     )
 
@@ -114,10 +122,9 @@ async def read_metrics(
 
 
 async def look_inside(
-    operations: OperationsState, connection: AsyncConnection
+    operations: OperationsState, connection: AsyncConnection, jobs: list[JobOut]
 ) -> InsideOut:
     """Gather what operators want to know."""
-    schedule = operations.background.schedule
     usage = shutil.disk_usage(existing(operations.settings.data_dir))
     return InsideOut(
         python=sys.version.partition(" ")[0],
@@ -130,8 +137,8 @@ async def look_inside(
             total_bytes=usage.total,
             free_bytes=usage.free,
         ),
-        jobs=await jobs_of(schedule, connection),
-        problems=schedule.problems,
+        jobs=jobs,
+        problems=problems_of(jobs),
         settings=settings_of(operations.settings),
     )
 
