@@ -8,6 +8,7 @@ import socket
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
@@ -581,6 +582,15 @@ class Settings(Frozen):
             stage.name: stage.settings.defaults for stage in PIPELINE
         }
     )
+
+    @property
+    def intervals(self) -> dict[str, timedelta]:
+        """Return the time between two runs of the stages that work only then."""
+        return {
+            stage: given.interval
+            for stage, given in self.stages.items()
+            if self.pace_of(stage) is Pace.INTERVAL
+        }
 
     def pace_of(self, stage: str) -> Pace:
         """Return when a stage works."""

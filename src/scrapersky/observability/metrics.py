@@ -130,6 +130,13 @@ class Metrics:
             multiprocess_mode="livemax",
             registry=registry,
         )
+        self._interval = Gauge(
+            "scrapersky_stage_interval_seconds",
+            "Time between two runs of its job; 0 for a stage that works in between too.",
+            stage,
+            multiprocess_mode="livemax",
+            registry=registry,
+        )
         self._held_back = summed(
             "scrapersky_stage_held_back",
             "1 while a queue that it feeds is full.",
@@ -315,12 +322,14 @@ class Metrics:
         *,
         paused: bool,
         held_back: bool = False,
+        interval: timedelta = timedelta(0),
     ) -> None:
         """Note how a stage stands at this moment."""
         for name, figure in figures.items():
             self._gauges[name].labels(stage).set(figure)
         self._paused.labels(stage).set(paused)
         self._held_back.labels(stage).set(held_back)
+        self._interval.labels(stage).set(interval.total_seconds())
 
     def add_stage(self, stage: str, timeout: timedelta) -> None:
         """Show a stage from the start, and how long an item of it may be in work.

@@ -178,7 +178,7 @@ async def background_work(
             way = GiveWay(lambda: worker.in_hand if worker else 0, ending.stopping)
             jobs += housekeeping(settings, engine, matcher, way)
         schedule = Schedule(jobs, runs)
-        drains.ended.listen(schedule.ended.emit)
+        drains.ended.listen(schedule.report)
         if worker is not None:
             await stack.enter_async_context(worker)
         presence = Presence(

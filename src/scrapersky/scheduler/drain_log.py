@@ -80,8 +80,11 @@ class DrainLog:
 
     async def _look_at(self, stage: str) -> None:
         drain, is_busy = self._current(stage), self._tally.is_busy(stage)
-        if drain is not None:
-            await self._save(stage, drain, is_over=not is_busy)
+        if drain is None:
+            return
+        await self._save(stage, drain, is_over=not is_busy)
+        if not is_busy and time.monotonic() - drain.last > LONGEST_GAP:
+            self._report(stage)
 
     async def _close(self, stage: str) -> None:
         if (drain := self._current(stage)) is not None:

@@ -227,6 +227,12 @@ class Schedule:
         self._log_run(job, counts)
         return counts.picked
 
+    def report(self, run: Run) -> None:
+        """Report what a stage did between two ticks, as of any other run."""
+        self.ended.emit(run)
+        if run.counts is not None:
+            self._log_run(self._jobs[run.job_id], run.counts)
+
     def _log_run(self, job: Job, counts: Counts) -> None:
         named = structlog.get_logger(job.logger)
         write = named.debug if counts.is_empty else named.info

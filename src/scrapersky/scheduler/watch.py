@@ -23,7 +23,6 @@ import curation_sdk
 from scrapersky.companies.setback import failing_tenants
 from scrapersky.db.connection import explain_state, sqlstate_of
 from scrapersky.errors import DatabaseProblem, DatabaseUnreachable, ScraperSkyError
-from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records import Process
 from scrapersky.records.alert import Alert, AlertWatch
 from scrapersky.records.check import check_writing
@@ -79,11 +78,7 @@ class Looker:
             held_back=full_queues(waiting, high_water),
             processes=await live_processes(self.engine),
             timeouts={name: given.timeout for name, given in stages.items()},
-            intervals={
-                name: given.interval
-                for name, given in stages.items()
-                if settings.pace_of(name) is Pace.INTERVAL
-            },
+            intervals=settings.intervals,
             setbacks=await failing_tenants(self.engine),
             disk_free=free_disk(settings.data_dir),
             marks=Marks(

@@ -171,6 +171,10 @@ class StageStats:
         marks = {stage: given[stage].high_water for stage in given}
         return stage_stats.full_queues(await self._waiting_for_anyone.get(), marks)
 
+    async def intervals(self) -> dict[str, timedelta]:
+        """Return the time between two runs of the stages that work only then."""
+        return with_changes(self._settings, await self._changes.get()).intervals
+
     def _of(self, tenant_id: UUID) -> "_Tenant":
         tenant = self._tenants.get(tenant_id)
         if tenant is None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -61,12 +61,14 @@ class OperationsState:
         """Write the figures for Prometheus."""
         paused = await self.stats.paused()
         held_back = await self.stats.held_back()
+        intervals = await self.stats.intervals()
         for one in await self.waiting.get():
             self.metrics.stand(
                 one.stage,
                 {name: getattr(one, name) or 0 for name in STANDING},
                 paused=one.stage in paused,
                 held_back=one.stage in held_back,
+                interval=intervals.get(one.stage, timedelta(0)),
             )
         self.metrics.note_database(await self.database.get())
         self.metrics.note_processes(await self.processes.get())
