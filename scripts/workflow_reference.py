@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scrapersky.configuration import VARIABLES, shown
+from scrapersky.configuration import ranked, shown
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS, Kind, kind_of
 from scrapersky.records.place_search import SEARCHES
@@ -86,13 +86,14 @@ def screen_of(kind: Kind) -> str:
 
 def settings_of(stage: AnyPipelineStage) -> Iterator[str]:
     """List the settings of a stage with their defaults."""
-    yield "| setting | default |"
-    yield "|---|---|"
-    for variable in VARIABLES.values():
-        if variable.path[:2] == ("stages", stage.name):
-            default = shown(variable.default)
-            yield f"| `{variable.name}` | {f'`{default}`' if default else 'none'} |"
-    yield ""
+    for rank, wanted in zip(("setting", "for fine tuning"), ranked(), strict=True):
+        yield f"| {rank} | default |"
+        yield "|---|---|"
+        for variable in wanted:
+            if variable.path[:2] == ("stages", stage.name):
+                default = shown(variable.default)
+                yield f"| `{variable.name}` | {f'`{default}`' if default else 'none'} |"
+        yield ""
     yield "What each means is in [settings](settings.md)."
     yield ""
 

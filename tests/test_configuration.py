@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapersky.configuration import VARIABLES, example_env, load_settings
+from scrapersky.configuration import (
+    FINE_TUNING,
+    VARIABLES,
+    example_env,
+    load_settings,
+    ranked,
+)
 from scrapersky.errors import ConfigurationError
 from scrapersky.settings import Settings
 
@@ -25,7 +31,7 @@ def test_the_environment_beats_the_file_and_the_file_beats_the_default(
     assert loaded.settings.port == 2222
     assert loaded.settings.log_level == "DEBUG"
     assert loaded.settings.host == "127.0.0.1"
-    origins = {name: origin for name, _, origin in loaded.rows()}
+    origins = {variable.name: origin for variable, _, origin in loaded.rows()}
     assert (origins["PORT"], origins["LOG_LEVEL"], origins["HOST"]) == (
         "environment",
         ".env",
@@ -137,6 +143,9 @@ def test_a_misspelt_short_name_is_found_in_the_file(tmp_path: Path) -> None:
         ("DOMAIN_SCHEDULER_ENABLED", "maybe", "DOMAIN_SCHEDULER_ENABLED='maybe'"),
         ("SCHEDULER_SYSTEM_USER_ID", "me", "SCHEDULER_SYSTEM_USER_ID='me'"),
         ("USER_AGENT", "a\nb", "USER_AGENT="),
+        ("DOMAIN_SCHEDULER_LEASE_SECONDS", "inf", "DOMAIN_SCHEDULER_LEASE_SECONDS"),
+        ("DOMAIN_SCHEDULER_TIMEOUT_SECONDS", "1e300", "less than or equal to"),
+        ("DOMAIN_SCHEDULER_PACE", "soon", "'eager' or 'interval'"),
     ],
 )
 def test_an_invalid_value_stops_the_start_and_is_named(
@@ -163,10 +172,19 @@ def test_every_problem_is_told_at_once() -> None:
         ("LOG_LEVEL", "debug", "DEBUG"),
         ("LOG_LEVEL", "Warn", "WARNING"),
         ("LOG_LEVEL", "CRITICAL", "CRITICAL"),
+        ("LOG_FORMAT", "JSON", "json"),
+        ("SCHEDULER_PACE", "Interval", "interval"),
+        ("DATABASE_POOLER", " Transaction", "transaction"),
+        ("OTEL_LOGS_EXPORTER", "NONE", "none"),
+        ("OIDC_DEFAULT_ROLE", "Viewer", "viewer"),
+        ("CRAWLER_RENDER_BROWSER", "OFF", "off"),
+        ("CRAWLER_RENDER_BROWSER", "/opt/Chrome", "/opt/Chrome"),
+        ("JWT_ALGORITHMS", "hs256,EDDSA", ("HS256", "EdDSA")),
+        ("OIDC_ROLES", "Sales=Admin", ("Sales=admin",)),
     ],
 )
 def test_usual_spellings_stopped_the_start(
-    name: str, given: str, understood: str
+    name: str, given: str, understood: object
 ) -> None:
     settings = load_settings({name: given}, dotenv=None).settings
 
@@ -205,6 +223,30 @@ def test_a_setting_that_never_had_an_effect_warns_instead_of_being_documented() 
 
     assert name not in VARIABLES
     assert [warning.split()[0] for warning in loaded.warnings] == [name]
+
+
+def test_how_late_a_job_may_be_was_a_setting_that_nobody_needed() -> None:
+    name = "DOMAIN_SCHEDULER_MISFIRE_GRACE_SECONDS"
+    loaded = load_settings({name: "5"}, dotenv=None)
+
+    assert name not in VARIABLES
+    assert [warning.split()[0] for warning in loaded.warnings] == [name]
+
+
+def test_a_setting_of_a_stage_that_the_documents_name_drowned_among_thirteen() -> None:
+    essential, others = ranked()
+    page, _, fine = example_env().partition(FINE_TUNING)
+    of_a_stage = [
+        one.name for one in essential if one.path[:-1] == ("stages", "deep_scan")
+    ]
+
+    assert of_a_stage == [
+        "DEEP_SCAN_SCHEDULER_INTERVAL_MINUTES",
+        "DEEP_SCAN_SCHEDULER_MAX_INSTANCES",
+        "DEEP_SCAN_SCHEDULER_BATCH_SIZE",
+    ]
+    assert [one.name for one in essential if f"# {one.name}=" not in page] == []
+    assert [one.name for one in others if f"# {one.name}=" not in fine] == []
 
 
 def test_secrets_are_masked_wherever_settings_are_shown() -> None:

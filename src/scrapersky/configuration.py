@@ -8,7 +8,7 @@ import difflib
 import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.private_file import why_untrusted
-from scrapersky.settings import SECTIONS, Settings
+from scrapersky.settings import ESSENTIAL, SECTIONS, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,11 @@ class Variable:
     default: object
     description: str
     is_secret: bool = False
+
+    @property
+    def is_essential(self) -> bool:
+        """Whether it is among the settings to know, or is fine tuning."""
+        return self.path[-1] in ESSENTIAL
 
     def value_in(self, settings: Settings) -> object:
         """Return the effective value."""
@@ -48,11 +53,11 @@ class LoadedSettings:
     origins: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
-    def rows(self) -> Iterator[tuple[str, str, str]]:
-        """Give each variable's name, effective value (secrets masked) and origin."""
+    def rows(self) -> Iterator[tuple[Variable, str, str]]:
+        """Give each variable, its effective value (secrets masked) and origin."""
         for variable in VARIABLES.values():
             yield (
-                variable.name,
+                variable,
                 shown(variable.value_in(self.settings)),
                 self.origins.get(variable.name, "default"),
             )
@@ -98,6 +103,8 @@ def variables() -> Iterator[Variable]:
             yield variable("", (name,), field, default)
     for path, section in SECTIONS.items():
         for name, field in type(section.defaults).model_fields.items():
+            if field.description is None:
+                continue
             default = getattr(section.defaults, name)
             yield variable(f"{section.prefix}_", (*path, name), field, default)
 
@@ -128,13 +135,15 @@ NEVER_READ = re.compile(
     r"(BATCH_SIZE|CONCURRENCY|TIMEOUT_SECONDS|MAX_ATTEMPTS|LEASE_SECONDS)$"
 )
 """Documented once, and without effect: these jobs have no items of their own."""
+OF_THE_JOB = re.compile(r"^[A-Z_]+_SCHEDULER_MISFIRE_GRACE_SECONDS$")
+"""How late a tick may be: a job says so itself since 0.5.0."""
 RENAMED = {"CRAWLER_ROBOTS_PATIENCE_DAYS": "CRAWLER_ROBOTS_UNREACHABLE_DAYS"}
 """Settings of earlier versions under their names of today; the old ones still work."""
 GONE = "ENABLE_IMPORT_TRACING"
 """Traced imports in the system before this one."""
 OTEL = re.compile(r"^OTEL_")
 """Names of OpenTelemetry, which reads them itself."""
-NOT_OURS = (INJECTED, RETIRED, NEVER_READ, OTEL)
+NOT_OURS = (INJECTED, RETIRED, NEVER_READ, OF_THE_JOB, OTEL)
 HEIRS = (
     "DEEP_SCAN_SCHEDULER",
     "DOMAIN_EXTRACTION_SCHEDULER",
@@ -267,8 +276,8 @@ def refuse(problems: list[str]) -> ConfigurationError:
     """Gather what is wrong into one error."""
     return ConfigurationError(
         "\n".join(problems),
-        hint="`scrapersky config` lists every setting; docs/reference/settings.md "
-        "explains them.",
+        hint="`scrapersky config --all` lists every setting; "
+        "docs/reference/settings.md explains them.",
     )
 
 
@@ -301,6 +310,10 @@ def why_retired(name: str) -> str | None:
         return f"{name} is ignored: the three-in-one scheduler is gone. Set {heirs} instead."
     if NEVER_READ.match(name):
         return f"{name} is ignored: this job works on no items. Remove it."
+    if OF_THE_JOB.match(name):
+        return (
+            f"{name} is ignored: every job says itself how late it may be. Remove it."
+        )
     if name == GONE:
         return f"{name} is ignored: imports are not traced any more. Remove it."
     return None
@@ -322,22 +335,41 @@ def shown(value: object) -> str:
     return str(value)
 
 
+FINE_TUNING = "The defaults of these are right for most installations."
+
+
+def ranked() -> tuple[list[Variable], list[Variable]]:
+    """Return the settings to know, and those for fine tuning."""
+    essential = [found for found in VARIABLES.values() if found.is_essential]
+    return essential, [found for found in VARIABLES.values() if not found.is_essential]
+
+
 def example_env() -> str:
     """Write `.env.example`: every setting with its default, commented out."""
+    essential, others = ranked()
     lines = [
         "# Every setting of ScraperSky with its default. Copy to .env and uncomment",
         "# what you change; the environment beats this file. Made by",
         "# `scrapersky config --example`; a test keeps it in step with the code. A secret",
         "# may lie in a file instead: JWT_SECRET_FILE=/run/secrets/jwt and so on.",
+        *example_lines(essential),
+        "",
+        "",
+        f"# Fine tuning. {FINE_TUNING}",
+        *example_lines(others),
     ]
+    return "\n".join(lines) + "\n"
+
+
+def example_lines(wanted: Iterable[Variable]) -> Iterator[str]:
+    """Write some settings; those of one stage stand together."""
     section: tuple[str, ...] | None = None
-    for found in VARIABLES.values():
+    for found in wanted:
         current = found.path[:-1]
         if current != section or not current:
-            lines.append("")
+            yield ""
             section = current
         if found.description:
-            lines.append(f"# {found.description}")
+            yield f"# {found.description}"
         default = "" if found.name == "SCRAPERSKY_DATA_DIR" else shown(found.default)
-        lines.append(f"# {found.name}={default}")
-    return "\n".join(lines) + "\n"
+        yield f"# {found.name}={default}"

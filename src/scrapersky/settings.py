@@ -44,6 +44,16 @@ SITE, TENANT = SiteBudget(), TenantBudget()
 
 SystemRoot = Path("/var/lib/scrapersky")
 
+ESSENTIAL: Final = frozenset(
+    {
+        "environment", "host", "port", "log_level", "cors_origins", "database_url",
+        "data_dir", "scheduler_pace", "scheduler_system_user_id", "user_agent",
+        "google_maps_api_key", "jwt_secret",
+        "interval_minutes", "batch_size", "max_instances",
+    }
+)  # fmt: skip
+"""Settings to know, the last three of every stage and job; all others are fine tuning."""
+
 
 def default_data_dir() -> Path:
     """Return where data lives unless set otherwise.
@@ -85,13 +95,26 @@ SHORTEST_KEY: Final = 32
 
 def pairs_with_roles(pairs: tuple[str, ...]) -> tuple[str, ...]:
     """Check that every group is given a role that there is."""
+    found = []
     for pair in pairs:
         group, _, role = pair.rpartition("=")
-        if not group.strip() or role.strip() not in set(Role):
+        role = role.strip().lower()
+        if not group.strip() or role not in set(Role):
             raise ValueError(
                 f"{pair!r} is not group=role with one of {', '.join(Role)}"
             )
-    return pairs
+        found.append(f"{group}={role}")
+    return tuple(found)
+
+
+ALGORITHMS: Final = ("HS256", "RS256", "ES256", "EdDSA")
+"""Ways of signing tokens."""
+
+
+def algorithm_names(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Write ways of signing as standards do; unknown ones are refused at the start."""
+    names = {name.casefold(): name for name in ALGORITHMS}
+    return tuple(names.get(one.casefold(), one) for one in given)
 
 
 def beginning_with(*schemes: str) -> AfterValidator:
@@ -158,8 +181,7 @@ def environment_name(given: object) -> object:
     """Read the usual ways to write where a process runs."""
     if not isinstance(given, str):
         return given
-    name = given.strip().lower()
-    return ENVIRONMENTS.get(name, name)
+    return ENVIRONMENTS.get(given.strip().lower(), given)
 
 
 def level_name(given: object) -> object:
@@ -309,7 +331,7 @@ class Settings(Frozen):
     crawler_allowed_ports: Listed = Field(
         (), description="Ports allowed inside those networks beyond the usual four."
     )
-    crawler_render_browser: str = Field(
+    crawler_render_browser: Literal["auto", "off"] | str = Field(  # noqa: PYI051 - in any case
         "auto",
         min_length=1,
         description="The browser for pages that only scripts fill: `auto` is the Chromium "
@@ -449,8 +471,8 @@ class Settings(Frozen):
     jwt_issuer: str | None = Field(
         None, description="Who must have issued access tokens, exactly as in `iss`."
     )
-    jwt_algorithms: Listed = Field(
-        ("HS256", "RS256", "ES256", "EdDSA"),
+    jwt_algorithms: Annotated[Listed, AfterValidator(algorithm_names)] = Field(
+        ALGORITHMS,
         description="Ways of signing that are accepted, each only with its own kind of "
         "key.",
     )

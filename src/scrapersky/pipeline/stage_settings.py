@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,8 @@ MOST: Final = 1_000_000_000
 
 SHORTEST_INTERVAL: Final = 0.001
 """Minutes."""
+LONGEST_SECONDS: Final = 31_536_000
+"""A year."""
 
 
 class Pace(StrEnum):
@@ -37,7 +39,28 @@ class Pace(StrEnum):
 class Frozen(BaseModel):
     """A part of the settings; it does not change while the process runs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def read_choice(cls, given: object, info: ValidationInfo) -> object:
+        """Read one of several words however its letters are written."""
+        if not isinstance(given, str) or info.field_name is None:
+            return given
+        choices = choices_of(cls.model_fields[info.field_name].annotation)
+        word = given.strip().casefold()
+        return next((one for one in choices if one.casefold() == word), given)
+
+
+def choices_of(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - a type
+    """Return the words that a type consists of; none if it takes any text."""
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return tuple(annotation)
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return tuple(one for part in get_args(annotation) for one in choices_of(part))
 
 
 class JobSettings(Frozen):
@@ -57,9 +80,8 @@ class JobSettings(Frozen):
         description="Runs of this job at the same time: in one process, or over all"
         " of them at the pace `interval`.",
     )
-    misfire_grace_seconds: PositiveInt = Field(
-        default=60, description="A tick later than this is recorded as missed."
-    )
+    misfire_grace_seconds: PositiveInt = 60
+    """A tick later than this is recorded as missed. The job says so, no variable."""
 
     @field_validator("interval_minutes")
     @classmethod
@@ -103,10 +125,12 @@ class StageSettings(JobSettings):
     )
     timeout_seconds: PositiveFloat = Field(
         default=60,
+        le=LONGEST_SECONDS,
         description="An item that takes longer is cancelled and tried again.",
     )
     slow_after_seconds: NonNegativeFloat = Field(
         default=0,
+        le=LONGEST_SECONDS,
         description="An item in work for longer is slow: while others wait, slow ones hold "
         "at most half of the concurrency, and the rest of them is tried again later; "
         "0 lets others wait.",
@@ -115,7 +139,10 @@ class StageSettings(JobSettings):
         default=5, le=100, description="Tries before an item becomes a dead letter."
     )
     lease_seconds: float = Field(
-        default=60, ge=1, description="A claim not renewed for this long is rescued."
+        default=60,
+        ge=1,
+        le=LONGEST_SECONDS,
+        description="A claim not renewed for this long is rescued.",
     )
 
     @field_validator("rate_per_minute")
@@ -137,7 +164,7 @@ class StageSettings(JobSettings):
         if 0 < mark < batch:
             raise ValueError(
                 f"a batch takes {batch} rows, so as many must be allowed to wait; "
-                "raise it or lower the batch size"
+                "raise the high-water mark or lower the batch size"
             )
         return mark
 
