@@ -3,21 +3,29 @@
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from scrapersky import errors
 from scrapersky.api.app import create_app
 from scrapersky.api.middleware.route import routes_of
 from scrapersky.cli import app as command_line
-from scrapersky.configuration import VARIABLES, load_settings, shown
+from scrapersky.configuration import (
+    FINE_TUNING,
+    Variable,
+    load_settings,
+    ranked,
+    shown,
+)
 from scrapersky.db.connection import parse_target
 from scrapersky.db.releases import Release, releases
 from scrapersky.errors import ScraperSkyError
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS as RECORD_KINDS
 from scrapersky.records import Kind, kind_of
+from scrapersky.scheduler.overrides import CHANGEABLE
 from scrapersky.settings import MATCHING, PURGE, REAP
 from scrapersky.stages import PIPELINE
 from scripts import pipeline_graph, sdk_reference, workflow_reference
@@ -29,51 +37,82 @@ MADE = (
 
 def settings_page() -> str:
     """List every setting."""
+    essential, others = ranked()
     lines = [
         "# Settings",
         "",
         (
             "The environment beats `.env`, which beats the default. A misspelt or invalid "
-            "variable stops the start. `scrapersky config` shows the effective values. A "
+            "variable stops the start. One of several words may be written in large or "
+            "small letters. A "
             "secret may lie in a file, as containers are handed them: `DATABASE_URL_FILE`, "
             "`JWT_SECRET_FILE` and so on name it. A `.env` in the current directory is "
             "read only if it is yours or root's and nobody else may write it (`chmod 600 "
             ".env`); any other stops the start."
         ),
         "",
-        "| variable | default | meaning |",
-        "|---|---|---|",
-    ]
-    stages: dict[tuple[str, ...], list[str]] = {}
-    for found in VARIABLES.values():
-        default = shown(found.default)
-        if found.name == "SCRAPERSKY_DATA_DIR":
-            default = "your data directory; `/var/lib/scrapersky` for root"
-        elif default:
-            default = f"`{default}`"
-        row = f"| `{found.name}` | {default} | {found.description} |"
-        if len(found.path) == 1:
-            lines.append(row)
-        else:
-            stages.setdefault(found.path[:-1], []).append(row)
-    lines += [
+        (
+            f"{len(essential)} settings are to know; the other {len(others)} are for "
+            "[fine tuning](#fine-tuning), and `scrapersky config` shows of those only what "
+            "was set, unless `--all` is given."
+        ),
         "",
-        "## Stages and jobs",
+        "## What was changed while it runs",
         "",
-        "How one stage, or one other job, runs.",
+        (
+            f"{len(CHANGEABLE)} settings of a stage ({', '.join(CHANGEABLE)}) can be changed "
+            "without a restart: by the clock on the stage's card, `scrapersky stages set` or "
+            "`PATCH /api/v3/stages/{stage}`. Such a change is stored in the database, beats "
+            "the environment in every process, and holds after a restart until it is "
+            "cleared: by Reset all on the card, `scrapersky stages reset STAGE [SETTING]`, "
+            "or `null` in the `PATCH`."
+        ),
         "",
-    ]
-    lines += ["A time that is not renewed or used up is always acted on.", ""]
-    for rows in stages.values():
-        lines += ["| variable | default | meaning |", "|---|---|---|", *rows, ""]
-    lines += [
+        (
+            "Where a value comes from is said by `scrapersky config`: `default`, `.env`, "
+            "`environment`, or `changed by NAME on DATE`. The same stands on the "
+            "stage's card, in `overrides` of `GET /api/v3/stages`, under Settings > System "
+            "on the page, and in the log of every process that starts (`settings.override`). "
+            "A stored change has no effect if a process could not have been started with it: "
+            "it contradicts another setting, is out of today's bounds, or its stage is gone. "
+            "The process starts without it, and each of these places says why and how to "
+            "clear it (`settings.change_refused` in the log)."
+        ),
+        "",
+        "## Settings to know",
+        "",
+        *setting_tables(essential),
+        "## Fine tuning",
+        "",
+        FINE_TUNING,
+        "",
+        *setting_tables(others),
         (
             "`SITEMAP_SCHEDULER_*`, of the retired three-in-one scheduler, is recognised only "
-            "to warn which settings replaced it."
+            "to warn which settings replaced it; `_MISFIRE_GRACE_SECONDS`, which every job "
+            "says itself now, to warn that it is ignored."
         ),
         "",
     ]
     return MADE + "\n".join(lines)
+
+
+def setting_tables(wanted: Iterable[Variable]) -> Iterator[str]:
+    """Write some settings: general ones, then those of every stage and job."""
+    for _, found in groupby(wanted, key=lambda one: one.path[:-1]):
+        yield from ("| variable | default | meaning |", "|---|---|---|")
+        yield from map(setting_row, found)
+        yield ""
+
+
+def setting_row(found: Variable) -> str:
+    """Describe one setting."""
+    default = shown(found.default)
+    if found.name == "SCRAPERSKY_DATA_DIR":
+        default = "your data directory; `/var/lib/scrapersky` for root"
+    elif default:
+        default = f"`{default}`"
+    return f"| `{found.name}` | {default} | {found.description} |"
 
 
 def commands_page() -> str:

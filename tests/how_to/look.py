@@ -56,7 +56,7 @@ async def look(url: str, statement: str, watched: str, addresses: list[str]) -> 
             await connection.execute(text(statement), values)
         done = await outcome(engine, watched)
         answers = {path: (await client.get(path)).text for path in addresses}
-        lines = await look_at_stages(engine)
+        lines, _ = await look_at_stages(engine)
     return {
         "applied": applied,
         "done": done,

@@ -81,6 +81,7 @@ async def test_a_stage_is_paused_and_its_pace_changed_and_both_are_undone(
     await expect(dialog).to_be_hidden()
     note = card.get_by_text("Changed: runs at most 50 every 2 minutes")
     await expect(note).to_be_visible()
+    await expect(card.get_by_text("Changed by this machine on")).to_be_visible()
     ((stage, changes),) = await app.run(overrides)
     assert stage == "domain_extraction"
     assert json.loads(changes) == {

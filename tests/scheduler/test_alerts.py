@@ -140,7 +140,9 @@ async def test_alerts_went_by_the_marks_that_a_process_was_started_with(
     given = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
     changes = {"pace": "interval", "interval_minutes": 60}
     async with engine.begin() as connection:
-        await change_settings(connection, given.settings, "deep_scan", changes)
+        await change_settings(
+            connection, given.settings, "deep_scan", changes, by="Ada"
+        )
 
     sight = await Looker(engine, given.settings).sight()
 

@@ -13,7 +13,7 @@ from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.scheduler.app import Background, background_work
-from scrapersky.scheduler.overrides import change_settings, with_changes
+from scrapersky.scheduler.overrides import change_settings
 from scrapersky.settings import Settings
 from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
@@ -161,7 +161,7 @@ async def test_a_rate_held_in_each_process_and_not_over_both(
 
 async def change(engine: AsyncEngine, given: Settings, **changes: object) -> None:
     async with engine.begin() as connection:
-        await change_settings(connection, given, "domain_extraction", changes)
+        await change_settings(connection, given, "domain_extraction", changes, by="Ada")
 
 
 async def test_pace_rate_and_batch_were_changed_by_a_restart_alone(
@@ -215,18 +215,6 @@ async def test_the_process_that_answers_people_leaves_the_stages_to_others(
             await until_done(engine)
 
     assert await run_totals(engine) == (ROWS, ROWS)
-
-
-def test_a_process_keeps_its_settings_where_a_change_contradicts_them(
-    tmp_path: Path,
-) -> None:
-    given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE="50")
-    changes = {"domain_extraction": {"high_water": 20}, "deep_scan": {"high_water": 20}}
-
-    now = with_changes(given, changes)
-
-    assert now.stages["domain_extraction"].high_water == 10_000
-    assert now.stages["deep_scan"].high_water == 20
 
 
 async def follow(process: Background) -> None:

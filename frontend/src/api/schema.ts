@@ -4926,6 +4926,8 @@ export interface components {
         };
         /** @description One setting; secrets are masked. */
         SettingOut: {
+            /** @description By whom and when it was changed while processes run, in words; null if it is as this process was started. */
+            changed: string | null;
             description: string;
             is_default: boolean;
             name: string;
@@ -5041,6 +5043,11 @@ export interface components {
             next: string[];
             /** @description How long the head of the queue has waited. */
             oldest_seconds?: number | null;
+            /**
+             * @description The same, with who changed each setting and when.
+             * @default []
+             */
+            overrides?: components["schemas"]["StageOverrideOut"][];
             /** @description When it works. */
             pace: string;
             /** @description Why it is paused. */
@@ -5063,6 +5070,17 @@ export interface components {
             waiting_retry: number;
             /** @description In a worker's hands now. */
             working: number;
+        };
+        /** @description A setting of a stage that was changed while processes run. */
+        StageOverrideOut: {
+            /** Format: date-time */
+            changed_at: string;
+            /** @description As the audit log calls them; null if it was changed by a version that did not write it down. */
+            changed_by: string | null;
+            /** @description Why it does not hold, although it is stored; null if it does. */
+            no_effect: string | null;
+            setting: string;
+            value: unknown;
         };
         /** @description Settings to change; null takes a change back. */
         StageSettingsIn: {
@@ -8017,7 +8035,7 @@ export interface operations {
     process_pending_domains: {
         parameters: {
             query?: {
-                /** @description Items picked at most. */
+                /** @description Items picked at most; more than a batch of the stage is refused. */
                 limit?: number | null;
             };
             header?: {
@@ -8092,7 +8110,7 @@ export interface operations {
     trigger_job: {
         parameters: {
             query?: {
-                /** @description Items picked at most. */
+                /** @description Items picked at most; more than a batch of the stage is refused. */
                 limit?: number | null;
             };
             header?: {

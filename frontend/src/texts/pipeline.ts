@@ -59,6 +59,12 @@ export const texts = {
     itRuns: (pace: string) => `runs ${pace}`,
     itRunsAtOnce: "runs at once",
     changed: (said: string) => `Changed: ${said}`,
+    changedBy: (origin: string) => `Changed ${origin}`,
+    origin: (by: string, date: string) => (by ? `by ${by} on ${date}` : `on ${date}`),
+    changedFrom: (origin: string, before: string) =>
+      `Changed ${origin}; as started: ${before}. Empty the field to clear it.`,
+    noEffect: (setting: string, value: string, reason: string) =>
+      `${setting} ${value} has no effect: ${reason}. Clear it or change it.`,
   },
   pace: {
     changeThePaceOf: (title: string) => `Change the pace of ${title}`,

@@ -14,13 +14,17 @@ from scrapersky.cli.commands.stages import stages as stage_commands
 from scrapersky.cli.commands.workers import workers as worker_commands
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import StopRequested
-from scrapersky.errors import ConfigurationError, ScraperSkyError
+from scrapersky.errors import ConfigurationError, SchemaMismatch, ScraperSkyError
 from scrapersky.kit.plain_text import plain_lines
 
 FAILED = 1
 MISUSED = 2
 SIGNALLED = 128
 """And the number of the signal, as shells say it."""
+NOT_SET_UP = ("42P01", "42703", "42883", "3F000")
+"""PostgreSQL's codes for a table, column, function or schema that is not there."""
+NOT_LET_IN = ("28", "3D")
+"""The classes of its codes for a user, a password or a database that is wrong."""
 STOPPED = "Stopped before it was done. What is stored is whole; run it again to finish."
 
 HELP = """\
@@ -44,11 +48,6 @@ app = App(
 )
 
 # Help of commands that are loaded for it stands here: `scrapersky --help` loads none.
-CONFIG = """\
-Print every setting with its value and its origin.
-
-Secrets are masked. The environment beats `.env`, which beats the default.
-"""
 EXPORT = """\
 Write contacts, or any other list, to a CSV, Excel or JSON lines file.
 
@@ -98,7 +97,7 @@ app.command(upkeep.restore, group=CARE)
 app.command(upkeep.move, group=CARE)
 app.command(upkeep.roles, group=CARE)
 app.command(upkeep.doctor, group=CARE)
-app.command("scrapersky.cli.config:config", group=CARE, help=CONFIG)
+app.command(upkeep.config, group=CARE)
 app.command("scrapersky.cli.score:score", group=CARE, help=SCORE)
 app.command(upkeep.score_sites, name="score-sites", group=CARE)
 app.command("scrapersky.cli.docs:docs", group=CARE, help=DOCS)
@@ -143,7 +142,17 @@ def main() -> None:
 def database_failure(error: Exception) -> ScraperSkyError | None:
     """Say in words that the database went away or refused; None if it was not that."""
     from scrapersky.api.refusal import explain as explained  # noqa: PLC0415 - heavy
+    from scrapersky.db.connection import explain_refusal, sqlstate_of  # noqa: PLC0415
 
+    code = sqlstate_of(error)
+    if code in NOT_SET_UP:
+        return SchemaMismatch(
+            "The database was never set up, or by an older ScraperSky than this one.",
+            hint="`scrapersky migrate` sets it up; `scrapersky up` does so too if it is "
+            "empty or embedded.",
+        )
+    if code.startswith(NOT_LET_IN):
+        return explain_refusal(error, "DATABASE_URL")
     return explained(error)
 
 

@@ -1,7 +1,10 @@
 """`scrapersky stages`."""
 
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -9,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.cli.database import a_database
-from scrapersky.cli.operator import note_operation
+from scrapersky.cli.operator import note_operation, operator_name
 from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.configuration import load_settings
@@ -19,10 +22,11 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.reporting.stage_counts import count_stages
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.scheduler.overrides import (
-    CHANGEABLE,
     Changes,
     change_settings,
+    clear_settings,
     stored_changes,
+    useless_changes,
     with_changes,
 )
 from scrapersky.stages import stage_named
@@ -43,11 +47,14 @@ class StageLine:
     held_back: str | None
     paused: str | None
     changed: Changes
+    origins: Mapping[str, str]
 
 
 def show(*, json: bool = False) -> None:
     """Print depth, rate, oldest item, failures, limits and pauses of every stage."""
-    lines: list[StageLine] = on_database(look)
+    lines, useless = on_database(look)
+    for why in useless:
+        print(f"Warning: {why}", file=sys.stderr)
     if json:
         print(orjson.dumps([asdict(line) for line in lines]).decode())
         return
@@ -72,8 +79,10 @@ def show(*, json: bool = False) -> None:
 
 def pace_and_changes(line: StageLine) -> str:
     """Say when a stage works, and what was changed of it without a restart."""
-    changed = ", ".join(f"{name}={value}" for name, value in line.changed.items())
-    return f"{line.pace} (changed: {changed})" if changed else line.pace
+    changed = ", ".join(
+        f"{name}={value} {line.origins[name]}" for name, value in line.changed.items()
+    )
+    return f"{line.pace} ({changed})" if changed else line.pace
 
 
 def pause(stage: str, *, why: str = "paused by hand") -> None:
@@ -109,35 +118,53 @@ def change(stage: str, asked: Changes) -> None:
     print(f"{stage} is changed; every process follows within seconds.")
 
 
-def reset(stage: str) -> None:
+def reset(stage: str, settings: tuple[str, ...] = ()) -> None:
     """Take back what was changed: each process has its own settings again."""
-    store(stage, dict.fromkeys(CHANGEABLE))
-    print(f"{stage} has the settings again that its processes were started with.")
+    if settings:
+        names = (name.lower().replace("-", "_") for name in settings)
+        store(stage, dict.fromkeys(names))
+    else:
+        on_database(partial(clear, stage))
+    what = f"{', '.join(settings)} of {stage}" if settings else stage
+    print(f"{what} is again as its processes were started.")
+
+
+async def clear(stage: str, engine: AsyncEngine) -> None:
+    """Take back all that was changed of a stage, also of one that is gone."""
+    async with engine.begin() as connection:
+        if not await clear_settings(connection, stage):
+            stage_named(stage)
+    await note_operation(engine, "changed", f"stage {stage}", {"reset": True})
 
 
 def store(stage: str, changes: Changes) -> None:
     """Store changes of a stage's settings, with who made them."""
     stage_named(stage)
 
-    async def act(engine: AsyncEngine) -> None:
+    async def act(engine: AsyncEngine) -> list[str]:
+        settings = load_settings().settings
         async with engine.begin() as connection:
-            settings = load_settings().settings
-            await change_settings(connection, settings, stage, changes)
+            held = await change_settings(
+                connection, settings, stage, changes, by=operator_name()
+            )
         await note_operation(engine, "changed", f"stage {stage}", dict(changes))
+        return [*useless_changes(settings, {stage: held})]
 
-    on_database(act)
+    for why in on_database(act):
+        print(f"Warning: {why}", file=sys.stderr)
 
 
-async def look(engine: AsyncEngine) -> list[StageLine]:
-    """Gather what there is to say about every stage."""
+async def look(engine: AsyncEngine) -> tuple[list[StageLine], list[str]]:
+    """Gather what there is to say about every stage, and of changes that do not hold."""
     changes = await stored_changes(engine)
-    settings = with_changes(load_settings().settings, changes)
+    started_with = load_settings().settings
+    settings = with_changes(started_with, changes)
     known = {state.name: state for state in await curation_sdk.states(engine)}
     marks = {name: given.high_water for name, given in settings.stages.items()}
     held_back = full_queues(await waiting_for_anyone(engine), marks)
     lines = []
     for count in await count_stages(engine):
-        state = known.get(count.stage)
+        state, changed = known.get(count.stage), changes.get(count.stage, {})
         waits = await curation_sdk.oldest(engine, count.stage) if state else None
         speed = await curation_sdk.rate(engine, count.stage) if state else 0.0
         lines.append(
@@ -152,10 +179,11 @@ async def look(engine: AsyncEngine) -> list[StageLine]:
                 pace=settings.pace_in_words(count.stage),
                 held_back=held_back.get(count.stage),
                 paused=state.paused_why if state and state.paused else None,
-                changed=changes.get(count.stage, {}),
+                changed={name: one.value for name, one in changed.items()},
+                origins={name: one.origin for name, one in changed.items()},
             )
         )
-    return lines
+    return lines, [*useless_changes(started_with, changes)]
 
 
 def age(moment: object) -> float | None:

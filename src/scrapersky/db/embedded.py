@@ -83,6 +83,11 @@ class EmbeddedPostgres:
         return self.home / "postgres"
 
     @property
+    def exists(self) -> bool:
+        """Whether there is a cluster already; starting makes one."""
+        return (self.data / "PG_VERSION").exists()
+
+    @property
     def log(self) -> Path:
         """What the server says."""
         return self.home / "postgres.log"
@@ -164,7 +169,7 @@ class EmbeddedPostgres:
 
     def _start_as_owner(self, user: ServerUser) -> None:
         binaries = usable_binaries(self.home, user)
-        if not (self.data / "PG_VERSION").exists():
+        if not self.exists:
             self.report("Creating the database (once, a few seconds)")
             create_cluster(self.data, binaries, user)
         make_private(self.socket_dir, user)

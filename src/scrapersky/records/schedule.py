@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from scrapersky.records.base import Base, Json
+from scrapersky.records.base import Base, Json, JsonObject
 
 
 class RunOutcome(StrEnum):
@@ -68,4 +68,6 @@ class StageOverride(Base):
     stage: Mapped[str] = mapped_column(primary_key=True)
     changes: Mapped[Json]
     """By the names of the settings without their prefix, in small letters."""
+    origins: Mapped[JsonObject]
+    """Who changed each of them, and when: `by` and `at`."""
     changed_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())

@@ -8,9 +8,15 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import AnyStage, Worker
-from scrapersky.errors import InvalidStageSettings
 from scrapersky.pipeline.stage_settings import Pace
-from scrapersky.scheduler.overrides import Changes, stored_changes, with_changes
+from scrapersky.scheduler.overrides import (
+    StageChanges,
+    apply_changes,
+    changeable,
+    stored_changes,
+    useless_changes,
+    with_changes,
+)
 from scrapersky.scheduler.schedule import Job, Schedule
 from scrapersky.settings import Settings
 from scrapersky.stages import STAGES, configured
@@ -28,7 +34,7 @@ class LiveStages:
         self,
         engine: AsyncEngine,
         settings: Settings,
-        changes: Mapping[str, Changes],
+        changes: Mapping[str, StageChanges],
         *,
         stages: Iterable[AnyStage],
         worker: Worker,
@@ -45,7 +51,10 @@ class LiveStages:
         self._job_of = job_of
         self._on_demand = on_demand
         self._refreshing = asyncio.Lock()
-        self.settings = with_changes(settings, changes, refused=warn)
+        self.settings = with_changes(settings, changes)
+        if not on_demand:
+            # Otherwise those that work the stages report it.
+            report_changes(settings, changes)
 
     async def watch(self) -> None:
         """Follow what is changed, for as long as the process runs."""
@@ -64,9 +73,10 @@ class LiveStages:
                 await self._apply(found)
                 self._changes = found
 
-    async def _apply(self, changes: Mapping[str, Changes]) -> None:
+    async def _apply(self, changes: Mapping[str, StageChanges]) -> None:
         before = self.settings
-        self.settings = with_changes(self._started_with, changes, refused=warn)
+        self.settings = with_changes(self._started_with, changes)
+        warn_of_useless(self._started_with, changes)
         for name in self._stages:
             is_changed = before.stages[name] != self.settings.stages[name]
             pace = self.settings.pace_of(name)
@@ -105,6 +115,26 @@ class LiveStages:
             await self._worker.start_stage(name)
 
 
-def warn(refused: InvalidStageSettings) -> None:
-    """Say that this process keeps the settings it was started with."""
-    log.warning("settings.change_refused", why=str(refused))
+def report_changes(settings: Settings, changes: Mapping[str, StageChanges]) -> None:
+    """Log what holds instead of the settings that this process was started with."""
+    for stage, given in settings.stages.items():
+        changed = changes.get(stage, {})
+        _, wrong = apply_changes(given, changed)
+        before = changeable(settings, stage)
+        for name in changed.keys() - wrong.keys():
+            log.info(
+                "settings.override",
+                stage=stage,
+                setting=name,
+                value=changed[name].value,
+                instead_of=before[name],
+                origin=changed[name].origin,
+                clear=f"scrapersky stages reset {stage} {name}",
+            )
+    warn_of_useless(settings, changes)
+
+
+def warn_of_useless(settings: Settings, changes: Mapping[str, StageChanges]) -> None:
+    """Log what was changed and does not hold, with the reason."""
+    for why in useless_changes(settings, changes):
+        log.warning("settings.change_refused", why=why)

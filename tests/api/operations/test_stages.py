@@ -151,6 +151,11 @@ async def test_a_stage_was_changed_by_a_restart_alone(clean: Served) -> None:
 
     words = "at most 4 every 5 minutes, at most 30 a minute"
     assert (changed["pace"], changed["changed"]) == (words, changes)
+    assert {each["setting"] for each in changed["overrides"]} == changes.keys()
+    assert {each["no_effect"] for each in changed["overrides"]} == {None}
+    (name,) = {each["changed_by"] for each in changed["overrides"]}
+    actors = await clean.run("SELECT actor FROM audit_log WHERE subject LIKE 'stage %'")
+    assert {actor for (actor,) in actors} == {name}
     assert (less["pace"], less["rate_limit"]) == ("at once, at most 30 a minute", 30)
     assert (taken_back["pace"], taken_back["changed"]) == ("at once", {})
     assert ("changed", "stage deep_scan", changes) in [tuple(row) for row in rows]
@@ -162,6 +167,8 @@ async def test_a_stage_was_changed_by_a_restart_alone(clean: Served) -> None:
         ({"high_water": 9}, "a batch takes 10 rows"),
         ({"rate_per_minute": 0}, "nothing would ever be worked"),
         ({"interval_minutes": 0}, "greater than 0"),
+        ({"batch_size": 10_001}, "less than or equal to 10000"),
+        ({"max_instances": 101}, "less than or equal to 100"),
     ],
 )
 async def test_a_change_that_contradicts_itself_is_refused_with_the_reason(
@@ -171,6 +178,39 @@ async def test_a_change_that_contradicts_itself_is_refused_with_the_reason(
 
     assert reason in problem["detail"]
     assert await clean.run("SELECT * FROM stage_overrides") == []
+
+
+async def test_a_stored_change_that_does_not_hold_is_shown_with_the_reason(
+    clean: Served,
+) -> None:
+    await clean.run(
+        "INSERT INTO stage_overrides (stage, changes) VALUES"
+        """ ('deep_scan', '{"batch_size": 0}'), ('old_stage', '{"batch_size": 5}')"""
+    )
+    await clean.post("/stages/deep_scan/pause", {})
+
+    changed = await clean.call(
+        "PATCH", "/stages/deep_scan", json={"rate_per_minute": 30}
+    )
+    system = await clean.get("/system")
+    cleared = await clean.call(
+        "PATCH",
+        "/stages/deep_scan",
+        json={"batch_size": None, "rate_per_minute": None},
+    )
+
+    assert changed["settings"]["batch_size"] == 10
+    why = {each["setting"]: each["no_effect"] for each in changed["overrides"]}
+    assert why == {
+        "batch_size": "Input should be greater than 0",
+        "rate_per_minute": None,
+    }
+    settings = {one["name"]: one for one in system["inside"]["settings"]}
+    rate = settings["DEEP_SCAN_SCHEDULER_RATE_PER_MINUTE"]
+    assert (rate["value"], rate["is_default"]) == ("30", False)
+    assert rate["changed"].startswith("changed by ")
+    assert settings["DEEP_SCAN_SCHEDULER_BATCH_SIZE"]["changed"] is None
+    assert cleared["overrides"] == []
 
 
 async def test_only_operators_stop_stages(clean: Served) -> None:

@@ -10,6 +10,7 @@ import { common } from "@/texts/common";
 import { texts } from "@/texts/pipeline";
 import {
   type Changes,
+  changeHint,
   changesOf,
   formOf,
   NAMES,
@@ -90,7 +91,7 @@ function PaceDialog({ stage, busy, wrong, onChange, onClose }: PaceDialogProps) 
   const [before] = useState(() => formOf(stage));
   const [form, setForm] = useState(before);
   const changes = changesOf(before, form);
-  const isChanged = Object.keys(stage.changed ?? {}).length > 0;
+  const changedNames = NAMES.filter((name) => stage.changed?.[name] != null);
   const hasAsked = Object.keys(changes).length > 0;
   const type = (name: keyof typeof form) => (event: { target: { value: string } }) =>
     setForm({ ...form, [name]: event.target.value });
@@ -101,13 +102,11 @@ function PaceDialog({ stage, busy, wrong, onChange, onClose }: PaceDialogProps) 
       onSubmit={() => hasAsked && onChange(changes)}
       actions={
         <>
-          {isChanged && (
+          {changedNames.length > 0 && (
             <Button
               icon="undo"
               disabled={busy}
-              onClick={() =>
-                onChange(Object.fromEntries(Object.keys(stage.changed ?? {}).map((n) => [n, null])))
-              }
+              onClick={() => onChange(Object.fromEntries(changedNames.map((name) => [name, null])))}
             >
               {texts.pace.resetAll}
             </Button>
@@ -142,6 +141,7 @@ function PaceDialog({ stage, busy, wrong, onChange, onClose }: PaceDialogProps) 
               label={WORDS[name]}
               value={form[name]}
               error={wrong[name]}
+              hint={changeHint(stage, name)}
               placeholder={startedWith(stage, name)}
               onChange={type(name)}
             />

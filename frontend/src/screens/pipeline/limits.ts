@@ -1,6 +1,7 @@
 /** The settings of a stage that an operator changes on its card, without a restart. */
 import type { Stage } from "@/api/pipeline";
 import type { Schemas } from "@/api/types";
+import { day } from "@/kit/format";
 import { texts } from "@/texts/pipeline";
 
 export type Changes = Schemas["StageSettingsIn"];
@@ -64,11 +65,49 @@ export function paceInWords(stage: Stage, form: Form): string {
 export function paceNote(stage: Stage): string | null {
   const pace = stage.pace === "at once" ? [] : [texts.limits.itRuns(stage.pace)];
   const inPace = stage.settings.pace === "interval" ? [...IN_PACE, "batch_size"] : [...IN_PACE];
-  const others = NAMES.filter(
-    (name) => stage.changed?.[name] != null && !inPace.includes(name),
-  ).map((name) => `${WORDS[name].toLowerCase()} ${stage.changed?.[name]}`);
+  const others = NAMES.filter((name) => holds(stage, name) && !inPace.includes(name)).map(
+    (name) => `${WORDS[name].toLowerCase()} ${stage.changed?.[name]}`,
+  );
   const isChanged = Object.keys(stage.changed ?? {}).length > 0;
   const said = [...pace, ...others].join(", ") || (isChanged ? texts.limits.itRunsAtOnce : "");
   if (!said) return null;
   return isChanged ? texts.limits.changed(said) : `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
 }
+
+type Override = Schemas["StageOverrideOut"];
+
+const overrideOf = (stage: Stage, name: string): Override | undefined =>
+  stage.overrides?.find((one) => one.setting === name);
+
+function holds(stage: Stage, name: LimitName): boolean {
+  const found = overrideOf(stage, name);
+  return found !== undefined && found.no_effect === null;
+}
+
+/** Who changed a setting, and when. */
+function originOf(one: Override): string {
+  return texts.limits.origin(one.changed_by ?? "", day(one.changed_at.slice(0, 10)));
+}
+
+/** Who changed something of a stage last, and when. */
+export function originNote(stage: Stage): string | null {
+  const latest = [...(stage.overrides ?? [])].sort((one, other) =>
+    other.changed_at.localeCompare(one.changed_at),
+  )[0];
+  return latest ? texts.limits.changedBy(originOf(latest)) : null;
+}
+
+/** What the dialog says under a field that was changed. */
+export function changeHint(stage: Stage, name: LimitName): string | undefined {
+  const found = overrideOf(stage, name);
+  return found && texts.limits.changedFrom(originOf(found), startedWith(stage, name));
+}
+
+/** What was changed and does not hold, with the reason. */
+export function uselessNotes(stage: Stage): string[] {
+  return (stage.overrides ?? []).flatMap(({ setting, value, no_effect }) =>
+    no_effect ? [texts.limits.noEffect(wordOf(setting), String(value), no_effect)] : [],
+  );
+}
+
+const wordOf = (setting: string) => WORDS[setting as LimitName] ?? setting;

@@ -3,7 +3,16 @@ import { type KindOut, rememberKinds } from "@/api/kinds";
 import type { Job, Stage, Throughput } from "@/api/pipeline";
 import { between } from "./Edges";
 import { scaled } from "./Funnel";
-import { changesOf, formOf, paceInWords, paceNote, undoing } from "./limits";
+import {
+  changeHint,
+  changesOf,
+  formOf,
+  originNote,
+  paceInWords,
+  paceNote,
+  undoing,
+  uselessNotes,
+} from "./limits";
 import { lanesOf, nameOf, steps } from "./plan";
 import { isEmpty, notes, outcomeInWords, standing, whereItRuns } from "./standing";
 import { beginning, plotted } from "./throughput";
@@ -228,11 +237,40 @@ describe("the pace of a stage", () => {
     expect(paceInWords(changed, { ...form, pace: "interval", interval_minutes: "0" })).toBe("");
   });
 
+  const override = (given: object = {}) => ({
+    setting: "concurrency",
+    value: 3,
+    changed_by: "Ada",
+    changed_at: "2026-11-18T09:00:00Z",
+    no_effect: null,
+    ...given,
+  });
+
+  it("says who changed something last, and in the form who changed what", () => {
+    const earlier = override({ setting: "batch_size", changed_by: "Bob" });
+    const overrides = [override({ changed_at: "2026-11-19T09:00:00Z" }), earlier];
+
+    expect(originNote(stage({}))).toBeNull();
+    expect(originNote(stage({ overrides }))).toMatch(/^Changed by Ada on .*19/);
+    expect(changeHint(stage({ overrides }), "batch_size")).toMatch(
+      /^Changed by Bob on .*18.*; as started: 10/,
+    );
+  });
+
+  it("says of what does not hold why, and does not show it as if it did", () => {
+    const useless = override({ no_effect: "Input should be greater than 0" });
+    const given = stage({ changed: { concurrency: 3 }, overrides: [useless] });
+
+    expect(paceNote(given)).not.toContain("3");
+    expect(uselessNotes(given)).toEqual([
+      "Items at once in each process 3 has no effect: Input should be greater than 0. Clear it or change it.",
+    ]);
+  });
+
   it("says on the card what was changed", () => {
     expect(paceNote(stage({}))).toBeNull();
-    expect(paceNote(stage({ changed: { concurrency: 3 } }))).toBe(
-      "Changed: items at once in each process 3",
-    );
+    const faster = stage({ changed: { concurrency: 3 }, overrides: [override()] });
+    expect(paceNote(faster)).toBe("Changed: items at once in each process 3");
     expect(paceNote(stage({ pace: "at most 10 every 5 minutes" }))).toBe(
       "Runs at most 10 every 5 minutes",
     );

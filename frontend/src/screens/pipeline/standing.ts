@@ -2,7 +2,7 @@
 import type { Job, Stage } from "@/api/pipeline";
 import { short } from "@/kit";
 import { texts } from "@/texts/pipeline";
-import { paceNote } from "./limits";
+import { originNote, paceNote, uselessNotes } from "./limits";
 
 export function isEmpty(stages: readonly Stage[]): boolean {
   return stages.every(
@@ -62,7 +62,8 @@ export function notes(stage: Stage): Note[] {
         ? { text: texts.standing.onHold(stage.held_back), isWarning: true }
         : { text: stage.does, isWarning: false },
   ];
-  const pace = paceNote(stage);
-  if (pace) found.push({ text: pace, isWarning: false });
+  for (const text of [paceNote(stage), originNote(stage)])
+    if (text) found.push({ text, isWarning: false });
+  for (const text of uselessNotes(stage)) found.push({ text, isWarning: true });
   return found;
 }

@@ -185,7 +185,9 @@ function SettingsTable({ settings }: { settings: Schemas["SettingOut"][] }) {
             name: texts.system.from,
             minor: true,
             show: (one) =>
-              one.is_default ? (
+              one.changed ? (
+                <Badge tone="accent">{one.changed}</Badge>
+              ) : one.is_default ? (
                 <span className="faint">{texts.system.default}</span>
               ) : (
                 <Badge tone="accent">{texts.system.set}</Badge>

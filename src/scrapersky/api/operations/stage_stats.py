@@ -23,6 +23,8 @@ from scrapersky.reporting import stage_stats
 from scrapersky.reporting.failures import Trouble, recent_trouble
 from scrapersky.scheduler.overrides import (
     Changes,
+    StageChanges,
+    apply_changes,
     changeable,
     stored_changes,
     with_changes,
@@ -41,6 +43,18 @@ LATELY: Final = timedelta(hours=1)
 MOST_CAUSES: Final = 100
 RECENT: Final = 2
 """Minutes that may still change: the current one, and one just over."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideView:
+    """A setting of a stage that was changed while processes run."""
+
+    setting: str
+    value: object
+    changed_by: str | None
+    changed_at: datetime
+    no_effect: str | None
+    """Why it does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,7 @@ class StageView:
     high_water: int | None = None
     held_back: str | None = None
     changed: Changes = dataclass_field(default_factory=dict)
+    overrides: tuple[OverrideView, ...] = ()
     settings: Changes = dataclass_field(default_factory=dict)
     started_with: Changes = dataclass_field(default_factory=dict)
 
@@ -81,7 +96,7 @@ class StageView:
         return (
             self.stage, self.queued, self.working, self.waiting_retry, self.held,
             self.done, self.failed, self.errors_last_hour, self.paused, self.held_back,
-            *self.settings.values(),
+            *self.settings.values(), self.overrides,
         )  # fmt: skip
 
 
@@ -110,7 +125,7 @@ class StageStats:
         self,
         tenant_id: UUID,
         paused: Mapping[str, str | None] | None = None,
-        changes: Mapping[str, Changes] | None = None,
+        changes: Mapping[str, StageChanges] | None = None,
     ) -> list[StageView]:
         """Report how every stage stands, in the order of the pipeline.
 
@@ -134,12 +149,22 @@ class StageStats:
                 rate_limit=settings.stages[view.stage].rate_per_minute,
                 high_water=settings.stages[view.stage].high_water or None,
                 held_back=held_back.get(view.stage),
-                changed=changed.get(view.stage, {}),
+                changed={
+                    name: one.value for name, one in changed.get(view.stage, {}).items()
+                },
+                overrides=self._overrides(view.stage, changed.get(view.stage, {})),
                 settings=changeable(settings, view.stage),
                 started_with=changeable(self._settings, view.stage),
             )
             for view in waiting
         ]
+
+    def _overrides(self, stage: str, changed: StageChanges) -> tuple[OverrideView, ...]:
+        _, wrong = apply_changes(self._settings.stages[stage], changed)
+        return tuple(
+            OverrideView(name, one.value, one.by, one.at, wrong.get(name))
+            for name, one in changed.items()
+        )
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
         """Report what was settled in each of the last minutes, the oldest first."""

@@ -47,6 +47,23 @@ class StageSettingsOut(BaseModel):
     high_water: int = Field(description="0 is no limit.", examples=[10000])
 
 
+class StageOverrideOut(BaseModel):
+    """A setting of a stage that was changed while processes run."""
+
+    setting: str = Field(examples=["rate_per_minute"])
+    value: Any = Field(examples=[30])
+    changed_by: str | None = Field(
+        description="As the audit log calls them; null if it was changed by a version "
+        "that did not write it down.",
+        examples=["anna@agency.example"],
+    )
+    changed_at: datetime
+    no_effect: str | None = Field(
+        description="Why it does not hold, although it is stored; null if it does.",
+        examples=["a batch takes 50 rows, so as many must be allowed to wait"],
+    )
+
+
 class StageOut(BaseModel):
     """One stage of the pipeline, as it stands for this tenant."""
 
@@ -117,6 +134,9 @@ class StageOut(BaseModel):
         description="Settings that were changed while processes run, and hold instead of "
         "those they were started with.",
         examples=[{"rate_per_minute": 30}],
+    )
+    overrides: list[StageOverrideOut] = Field(
+        [], description="The same, with who changed each setting and when."
     )
     settings: StageSettingsOut = Field(description="What holds now.")
     started_with: StageSettingsOut = Field(
@@ -268,8 +288,11 @@ async def change(
     """
     stage_named(stage)
     asked = body.model_dump(mode="json", exclude_unset=True)
-    held = await change_settings(connection, operations.settings, stage, asked)
-    await note(connection, actor_of(who, request), "changed", f"stage {stage}", asked)
+    actor = actor_of(who, request)
+    held = await change_settings(
+        connection, operations.settings, stage, asked, by=actor.name
+    )
+    await note(connection, actor, "changed", f"stage {stage}", asked)
     after_commit(request, operations.stats.forget_control)
     now = {stage: held}
     return only(stage, await operations.stats.stages(who.tenant_id, changes=now))

@@ -3,6 +3,7 @@
 import platform
 import shutil
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,12 @@ from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.configuration import VARIABLES, shown
 from scrapersky.db.revision import current_revision, revisions
 from scrapersky.kit.build import full_version
+from scrapersky.scheduler.overrides import (
+    StageChanges,
+    origins_of_changes,
+    stored_changes,
+    with_changes,
+)
 from scrapersky.settings import Environment, Settings
 
 router = APIRouter(tags=["system"])
@@ -56,6 +63,11 @@ class SettingOut(BaseModel):
     name: str = Field(examples=["DOMAIN_SCHEDULER_BATCH_SIZE"])
     value: str
     is_default: bool
+    changed: str | None = Field(
+        description="By whom and when it was changed while processes run, in words; null "
+        "if it is as this process was started.",
+        examples=["changed by anna@agency.example on 2026-11-18"],
+    )
     description: str
 
 
@@ -139,7 +151,7 @@ async def look_inside(
         ),
         jobs=jobs,
         problems=problems_of(jobs),
-        settings=settings_of(operations.settings),
+        settings=settings_of(operations.settings, await stored_changes(connection)),
     )
 
 
@@ -164,8 +176,12 @@ async def database_of(connection: AsyncConnection, settings: Settings) -> Databa
     )
 
 
-def settings_of(settings: Settings) -> list[SettingOut]:
-    """Show every setting, secrets masked."""
+def settings_of(
+    started_with: Settings, changes: Mapping[str, StageChanges]
+) -> list[SettingOut]:
+    """Show every setting, secrets masked, with what was changed while processes run."""
+    settings = with_changes(started_with, changes)
+    origins = origins_of_changes(started_with, changes)
     found = []
     for variable in VARIABLES.values():
         value = variable.value_in(settings)
@@ -174,6 +190,7 @@ def settings_of(settings: Settings) -> list[SettingOut]:
                 name=variable.name,
                 value=shown(value),
                 is_default=value == variable.default,
+                changed=origins.get(variable.name),
                 description=variable.description,
             )
         )

@@ -100,9 +100,15 @@ def change_stage(
 
 
 @stages.command
-def reset(stage: StageName) -> None:
-    """Take back what was changed by `set`: each process has its own settings again."""
+def reset(stage: StageName, *settings: str) -> None:
+    """Take back what was changed by `set`: each process has its own settings again.
+
+    Parameters
+    ----------
+    settings
+        Only these, such as `batch_size`; without any, all of them.
+    """
     with without_collector():
         from scrapersky.cli.stages import reset as work
 
-    work(stage)
+    work(stage, settings)

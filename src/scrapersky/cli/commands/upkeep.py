@@ -163,6 +163,36 @@ def doctor(*, json: AsJson = False, watch: bool = False) -> int:
     return work(json=json, watch=watch)
 
 
+def config(
+    *,
+    json: bool = False,
+    example: bool = False,
+    changed: bool = False,
+    all: bool = False,  # noqa: A002 - the name of the option
+) -> None:
+    """Print the settings with their values and origins.
+
+    Secrets are masked. What was changed while ScraperSky runs (`scrapersky stages set`, the
+    page) beats the environment, which beats `.env`, which beats the default.
+
+    Parameters
+    ----------
+    json
+        Print every setting as JSON.
+    example
+        Print a `.env` file with every setting and its default instead.
+    changed
+        Print only what differs from the default.
+    all
+        Print the settings for fine tuning too.
+    """
+    # Every stage says what its settings are, so that they load what stages need.
+    with without_collector():
+        from scrapersky.cli.config import config as work
+
+    work(json=json, example=example, changed=changed, every=all)
+
+
 def score_sites(
     directory: Path,
     *,
