@@ -351,6 +351,16 @@ async def test_the_scheduler_says_of_its_jobs_and_runs_them_by_hand(
     assert runs["items"][0]["outcome"] == "executed"
 
 
+async def test_a_limit_above_the_batch_was_cut_without_a_word(clean: Served) -> None:
+    path = "/dev-tools/trigger/process_domain_extraction_queue"
+
+    refused = await clean.post(path, params={"limit": 100}, status=422)
+    await clean.post(path, params={"limit": 20})
+
+    assert "a batch of 20 items at most, and 100 were asked for" in refused["detail"]
+    assert "stages set domain_extraction --batch-size 100" in refused["hint"]
+
+
 async def test_developers_tools_are_not_there_for_others(clean: Served) -> None:
     curator = await new_key(clean.engine, clean.tenant, Role.CURATOR)
 

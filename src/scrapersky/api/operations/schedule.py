@@ -27,11 +27,13 @@ from scrapersky.api.operations.shape import (
 )
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.api.records.schema import RecordList, Total
+from scrapersky.errors import InvalidStageSettings
 from scrapersky.records import SchedulerRun
 from scrapersky.records.schedule import RunOutcome
 from scrapersky.scheduler.overview import JobStatus, cadence, job_statuses
 from scrapersky.scheduler.tally import Counts
 from scrapersky.settings import Settings
+from scrapersky.stages import PIPELINE
 
 Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
 """Others get "not found"."""
@@ -105,7 +107,12 @@ class TriggeredOut(BaseModel):
 
 
 AtMostItems = Annotated[
-    int | None, Query(ge=1, le=10_000, description="Items picked at most.")
+    int | None,
+    Query(
+        ge=1,
+        le=10_000,
+        description="Items picked at most; more than a batch of the stage is refused.",
+    ),
 ]
 Operator = Annotated[Identity, allow(Permission.OPERATE)]
 
@@ -222,12 +229,31 @@ async def trigger(
     """Start a run and wait a while for it; 202 if it takes longer."""
     schedule = operations.background.schedule
     schedule.require(job_id)
+    refuse_above_batch(operations, job_id, limit)
     run = operations.send(schedule.trigger(job_id, limit), f"run of {job_id}")
     done, _ = await asyncio.wait({run}, timeout=TIMEOUT)
     if not done:
         response.status_code = 202
         return TriggeredOut(job_id=job_id, finished=False)
     return TriggeredOut(job_id=job_id, finished=True, items=run.result())
+
+
+def refuse_above_batch(
+    operations: OperationsState, job_id: str, limit: int | None
+) -> None:
+    """Raise InvalidStageSettings if a run would pick fewer items than asked for."""
+    live = operations.background.live
+    stage = next((stage.name for stage in PIPELINE if stage.job.id == job_id), None)
+    if live is None or stage is None or limit is None:
+        return
+    batch = live.settings.stages[stage].batch_size
+    if limit > batch:
+        raise InvalidStageSettings(
+            f"A run of {job_id} takes a batch of {batch} items at most, and {limit} were "
+            "asked for.",
+            hint="Ask for no more, run it again for the next batch, or raise the batch "
+            f"size: `scrapersky stages set {stage} --batch-size {limit}`.",
+        )
 
 
 async def jobs_of(settings: Settings, connection: AsyncConnection) -> list[JobOut]:
