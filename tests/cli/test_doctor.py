@@ -51,6 +51,13 @@ def test_a_key_that_protects_nobody_is_warned_of(
     assert KEY not in finding.found + finding.fix
 
 
+def test_a_weak_key_that_can_be_changed_was_said_to_have_to_stay() -> None:
+    finding = list_finding(settings(SUPPRESSION_KEY="a" * 40), Standing(3, 0))
+
+    assert "must stay" not in finding.fix
+    assert "SUPPRESSION_OTHER_KEYS" in finding.fix
+
+
 async def test_the_entries_under_each_key_are_counted(database: TestDatabase) -> None:
     engine = connect(parse_target(database.url))
     key = settings(SUPPRESSION_KEY=KEY).suppression_key

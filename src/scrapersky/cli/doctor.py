@@ -199,8 +199,8 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             "suppression list",
             ok=True,
             found=f"{entries}; {weak[0]}",
-            fix="Choose a random one before the first entry; one that has entries must "
-            "stay, for without it nobody on the list is protected.",
+            fix="Choose a random one. Once the list has entries, keep the old one among "
+            "SUPPRESSION_OTHER_KEYS: docs/how-to/rotate-secrets.md has the steps.",
             warning=True,
         )
     if list_.readable:
