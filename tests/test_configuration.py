@@ -146,6 +146,8 @@ def test_a_misspelt_short_name_is_found_in_the_file(tmp_path: Path) -> None:
         ("DOMAIN_SCHEDULER_LEASE_SECONDS", "inf", "DOMAIN_SCHEDULER_LEASE_SECONDS"),
         ("DOMAIN_SCHEDULER_TIMEOUT_SECONDS", "1e300", "less than or equal to"),
         ("DOMAIN_SCHEDULER_PACE", "soon", "'eager' or 'interval'"),
+        ("CRAWLER_HOST_DELAY_SECONDS", "1e300", "less than or equal to"),
+        ("CONTACT_DAYS", "999999999999", "less than or equal to 36500"),
     ],
 )
 def test_an_invalid_value_stops_the_start_and_is_named(

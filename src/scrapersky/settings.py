@@ -28,6 +28,7 @@ from pydantic import (
 
 from scrapersky.curation.site_budget import Budgets, SiteBudget, TenantBudget
 from scrapersky.pipeline.stage_settings import (
+    LONGEST_SECONDS,
     Frozen,
     JobSettings,
     Pace,
@@ -89,6 +90,8 @@ def split_list(value: object) -> object:
 
 
 Listed = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+MOST_DAYS: Final = 36_500
+"""A hundred years: longer than anything is kept, and shorter than dates can count."""
 SHORTEST_KEY: Final = 32
 """Characters."""
 
@@ -316,6 +319,7 @@ class Settings(Frozen):
     )
     crawler_host_delay_seconds: NonNegativeFloat = Field(
         1,
+        le=LONGEST_SECONDS,
         description="Pause between two requests to one site; a site may ask for more.",
     )
     crawler_robots_unreachable_days: Annotated[int, Field(ge=0, le=3650)] = Field(
@@ -339,7 +343,9 @@ class Settings(Frozen):
         "`scrapersky[render]`.",
     )
     crawler_render_seconds: PositiveFloat = Field(
-        30, description="After how long a browser is ended that still renders a page."
+        30,
+        le=LONGEST_SECONDS,
+        description="After how long a browser is ended that still renders a page.",
     )
     crawler_render_memory_mb: Annotated[int, Field(ge=128)] = Field(
         768, description="Memory that a browser may take, with all its processes."
@@ -410,7 +416,9 @@ class Settings(Frozen):
     )
     alert_email_to: Listed = Field((), description="Whom it is sent to.")
     alert_oldest_minutes: PositiveInt = Field(
-        60, description="How long an item may wait before that is an alert."
+        60,
+        le=1_000_000,
+        description="How long an item may wait before that is an alert.",
     )
     alert_dead_letters: PositiveInt = Field(
         50,
@@ -434,7 +442,9 @@ class Settings(Frozen):
         20, description="US dollars for 1,000 details with the fields we ask for."
     )
     google_content_days: PositiveInt = Field(
-        30, description="How long what Google says of a place may be kept."
+        30,
+        le=MOST_DAYS,
+        description="How long what Google says of a place may be kept.",
     )
     openstreetmap_enabled: bool = Field(
         default=True, description="Whether OpenStreetMap may be searched."
@@ -561,39 +571,48 @@ class Settings(Frozen):
         "directory.",
     )
     history_days: PositiveInt = Field(
-        30, description="How long attempts and scheduler runs are kept."
+        30, le=MOST_DAYS, description="How long attempts and scheduler runs are kept."
     )
     contact_days: NonNegativeInt = Field(
         365,
+        le=MOST_DAYS,
         description="How long a contact is kept after it was last found or changed; 0 "
         "keeps it until somebody deletes it.",
     )
     place_data_days: NonNegativeInt = Field(
         180,
+        le=MOST_DAYS,
         description="How long a source's own answer about a place is kept beside the "
         "facts taken from it; 0 keeps it.",
     )
     gone_page_days: NonNegativeInt = Field(
         90,
+        le=MOST_DAYS,
         description="How long a page is kept after its site stopped naming it; 0 keeps "
         "it.",
     )
     decision_days: NonNegativeInt = Field(
         365,
+        le=MOST_DAYS,
         description="How long decisions can be undone and looked up; 0 keeps them.",
     )
     submission_days: NonNegativeInt = Field(
         365,
+        le=MOST_DAYS,
         description="How long submitted lines and their batches are kept; 0 keeps them.",
     )
     dead_letter_days: NonNegativeInt = Field(
-        180, description="How long dead letters wait for a person; 0 keeps them."
+        180,
+        le=MOST_DAYS,
+        description="How long dead letters wait for a person; 0 keeps them.",
     )
     audit_days: NonNegativeInt = Field(
-        730, description="How long the audit log is kept; 0 keeps it."
+        730, le=MOST_DAYS, description="How long the audit log is kept; 0 keeps it."
     )
     shutdown_grace_seconds: NonNegativeInt = Field(
-        8, description="How long running work may finish after a request to stop."
+        8,
+        le=LONGEST_SECONDS,
+        description="How long running work may finish after a request to stop.",
     )
 
     reap: JobSettings = Field(default_factory=lambda: REAP.defaults)
