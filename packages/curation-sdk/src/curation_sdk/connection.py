@@ -177,12 +177,10 @@ class Connection:
             connection = await connection.execution_options(
                 isolation_level="AUTOCOMMIT"
             )
-            raw = await connection.get_raw_connection()
+            driver = await driver_beneath(connection)
         except BaseException:
             await connection.close()
             raise
-        driver: asyncpg.Connection[Any] | None = raw.driver_connection
-        assert driver is not None  # noqa: S101 - for the type checker
         self._connection, self._driver = connection, driver
         return driver
 
@@ -206,6 +204,14 @@ class Connection:
                     await connection.invalidate()
                 with contextlib.suppress(Exception):
                     await connection.close()
+
+
+async def driver_beneath(connection: AsyncConnection) -> "asyncpg.Connection[Any]":
+    """Return the driver's connection that SQLAlchemy's uses."""
+    raw = await connection.get_raw_connection()
+    driver: asyncpg.Connection[Any] | None = raw.driver_connection
+    assert driver is not None  # noqa: S101 - for the type checker
+    return driver
 
 
 async def cut(driver: "asyncpg.Connection[Any]") -> None:

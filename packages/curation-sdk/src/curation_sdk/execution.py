@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import structlog
 from sqlalchemy import Dialect
 
 from curation_sdk.claim import Claim, ClaimedItem, Claimer, maker_of
@@ -20,10 +19,10 @@ from curation_sdk.queue import Queue, stored
 from curation_sdk.settlement import (
     Broken,
     Committed,
-    Crashed,
     Result,
     Returned,
     result_of_error,
+    traceback_in,
 )
 from curation_sdk.stage import Stage
 from curation_sdk.statements import Statements
@@ -52,8 +51,6 @@ TOO_SLOW = "it was slow, and others waited"
 
 Finished = tuple[ClaimedItem, Result]
 Batch = list[Finished]
-
-log = structlog.get_logger(__name__)
 
 
 class StageRun:
@@ -385,6 +382,16 @@ class StageRun:
         """Pass a result on to be settled."""
         if type(result) is Broken:
             self.stop(result.why) if result.is_local else self._on_broken(self, result)
+        elif type(result) is not Done and (traceback := traceback_in(result)):
+            self.queue.log.error(
+                "item.crashed",
+                item=held.item,
+                attempt=held.tries,
+                correlation_id=held.correlation_id,
+                # As text: a renderer that shows every variable takes seconds for it,
+                # and would write what the function had in hand into the log.
+                exception=traceback,
+            )
         self.finished.append((held, result))
         self._some_finished.set()
 
@@ -432,7 +439,7 @@ class StageRun:
     def violation(self, what: str) -> Broken:
         """Pause the stage for a bug of its function; no item is condemned for it."""
         why = f"{self.stage.name} {what}"
-        log.error("stage.contract_violation", stage=self.stage.name, why=why)
+        self.queue.log.error("stage.contract_violation", why=why)
         return Broken(why)
 
 
@@ -499,7 +506,7 @@ class Slot:
         run, held = self._run, self.held
         if held is None:
             return
-        log.error("item.abandoned", stage=run.stage.name, item=held.item)
+        run.queue.log.error("item.abandoned", item=held.item)
         self._stopped_by, self.held = result, None
         run.slots.discard(self)
         run.finish(held, result)
@@ -545,32 +552,20 @@ class Slot:
             self._run.finish(held, Returned("the process was asked to exit"))
             raise error
         if not isinstance(error, asyncio.CancelledError):
-            return self._result_of_exception(held, error)
+            return self._result_of_exception(error)
         if is_cancelled() and self._stopped_by is None:
             self._run.finish(held, Returned("its task was cancelled"))
             raise error
         return Retry("it cancelled itself")
 
-    def _result_of_exception(self, held: ClaimedItem, error: BaseException) -> Result:
+    def _result_of_exception(self, error: BaseException) -> Result:
         if is_wrong_call(error):
             return self._run.violation(
                 f"cannot be awaited with an item and tools: {error}"
             )
         if not isinstance(error, Exception):
             return self._run.violation(f"raised {error!r}, which is not an Exception")
-        result = result_of_error(error)
-        if isinstance(result, Crashed):
-            log.warning(
-                "item.crashed",
-                stage=self._run.stage.name,
-                item=held.item,
-                attempt=held.tries,
-                correlation_id=held.correlation_id,
-                # As text: a renderer that shows every variable takes seconds for it,
-                # and would write what the function had in hand into the log.
-                traceback=result.traceback,
-            )
-        return result
+        return result_of_error(error)
 
     def _result_of_stop(self, result: Result) -> Result:
         if self.held is None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 
 from curation_sdk import statements
+from curation_sdk.background import BackgroundTasks
 from curation_sdk.connection import Connection
 from curation_sdk.execution import StageRun
 from curation_sdk.reap import Reaper
@@ -14,10 +15,15 @@ class Heartbeat:
     """The background tasks of a worker that run at fixed intervals."""
 
     def __init__(
-        self, runs: Mapping[str, StageRun], connection: Connection, reaper: Reaper
+        self,
+        runs: Mapping[str, StageRun],
+        connection: Connection,
+        background: BackgroundTasks,
+        reaper: Reaper,
     ) -> None:
         self._runs = runs
         self._connection = connection
+        self._background = background
         self._reaper = reaper
 
     async def beat(self) -> None:
@@ -56,10 +62,19 @@ class Heartbeat:
             await asyncio.sleep(every)
             await self._reaper.reap(known)
 
-    async def look_for_expired(self, run: StageRun) -> None:
-        """Look now for claims of one stage whose worker may have vanished."""
+    async def look_for_abandoned(self, run: StageRun) -> None:
+        """Look now for rows of one stage whose worker may have vanished.
+
+        Those that no worker ever claimed are abandoned after the timeout of an item.
+        """
         await self._reaper.reap_dead([run.queue])
         await self._reaper.reap([run.queue])
+        try:
+            await self._reaper.requeue_abandoned(
+                run.queue, run.stage.timeout.total_seconds()
+            )
+        except Exception as error:  # noqa: BLE001 - a table too large to look through
+            self._background.report("look for rows without a claim", error)
 
     def is_watching(self, run: StageRun) -> bool:
         """Return whether an expired claim of a stage waits for its second look."""

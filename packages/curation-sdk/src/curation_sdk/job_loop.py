@@ -6,16 +6,16 @@ new status commit together, or neither does.
 """
 
 import asyncio
+import contextlib
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from enum import Enum, EnumType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import asyncpg
-import structlog
 from sqlalchemy import ColumnElement
 from sqlalchemy.exc import (
     IllegalStateChangeError,
@@ -27,9 +27,16 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from curation_sdk import statements
 from curation_sdk.claim import Claim
-from curation_sdk.connection import Transaction, root_of
+from curation_sdk.connection import Transaction, driver_beneath, root_of
 from curation_sdk.errors import ClaimLost, ContractViolation, InvalidStage
-from curation_sdk.events import Event, Events
+from curation_sdk.events import (
+    Claimed,
+    DeadLettered,
+    Event,
+    Events,
+    Retried,
+    Settled,
+)
 from curation_sdk.execution import CANCEL_GRACE
 from curation_sdk.job_session import JobSession
 from curation_sdk.outcome import Done, GiveUp, Later, Outcome, Retry, Skip
@@ -41,12 +48,13 @@ from curation_sdk.settlement import (
     Settlement,
     columns_of,
     settlement_of,
+    traceback_of,
 )
 from curation_sdk.stage import (
-    Backoff,
     Order,
     Stage,
     Term,
+    WorkOptions,
     default_order,
     is_generator,
     name_of,
@@ -58,8 +66,6 @@ from curation_sdk.worker import Worker
 JobFunction = Callable[[Any, JobSession], Awaitable[Outcome | None]]
 OrderBy = str | InstrumentedAttribute[Any] | ColumnElement[Any]
 Mode = Literal["drain", "one_batch"]
-
-log = structlog.get_logger(__name__)
 
 
 async def run_job_loop(  # noqa: PLR0917 - the order its users know
@@ -77,29 +83,29 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     *,
     engine: AsyncEngine,
     mode: Mode = "drain",
-    name: str | None = None,
-    concurrency: int = 1,
-    timeout: timedelta = timedelta(minutes=5),
-    lease: timedelta = timedelta(seconds=30),
-    max_attempts: int = 5,
-    max_crashes: int = 3,
-    backoff: Backoff | None = None,
     within: timedelta = timedelta(minutes=10),
+    name: str | None = None,
     events: Events[Event] | None = None,
+    **options: Unpack[WorkOptions],
 ) -> int:
     """Work the queued rows of a model; return how many attempts were settled.
 
     `mode="drain"` works until nothing is left or `within` is over; `"one_batch"` works
     at most `batch_size` rows and returns. Either rescues the rows of a process that was
-    killed, so a loop called from cron needs no other housekeeping.
+    killed, and rows that are processing although no worker has claimed them, so a loop
+    called from cron needs no other housekeeping. Each call writes one line at INFO with
+    its counts.
 
     The function `async def f(item_id, session)` returns when the item is done and raises
     when it failed; it may also return an outcome, or set the status itself. What it writes
     is committed when it returns, together with the status. Each item in work uses one
     connection from its first statement on, besides the two of the loop.
 
-    `name` is the stage's name, `table_column` unless given; `events` is as in `Worker`, and
-    the other parameters are the fields of `Stage` with the same names.
+    For a whole program, set the rest once: `partial(run_job_loop, engine=engine,
+    mode="one_batch")`. `name` is the stage's name, `table_column` unless given; `events` is
+    as in `Worker`. The options are fields of `Stage`: `concurrency` (here 1), `timeout`,
+    `lease`, `slow_after`, `max_attempts`, `max_crashes`, `backoff`, `rate_per_minute` and
+    `logger`.
 
     A function that breaks this contract ends the loop with ContractViolation, and one
     that raises what is not an Exception with that; its row and all others are handed
@@ -136,24 +142,51 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
         else None,
         order_by=order_of(stage_name, model, order_by_column),
         batch=batch_size,
-        concurrency=concurrency,
-        timeout=timeout,
-        lease=lease,
-        max_attempts=max_attempts,
-        max_crashes=max_crashes,
-        backoff=backoff or Backoff(),
         load="claim",
+        **(WorkOptions(concurrency=1) | options),
     )
     queue = queue_of(stage, engine.dialect)
     job = Job(engine, stage, queue, processing_function)
-    async with Worker(engine, [stage], events=events) as worker:
+    # Events of their own: those given may be shared with other loops and workers.
+    heard: Events[Event] = Events()
+    counts = JobCounts()
+    heard.listen(counts.add)
+    if events is not None:
+        heard.listen(events.emit)
+    async with Worker(engine, [stage], events=heard) as worker:
         if mode == "one_batch":
             settled = await worker.run_batch(stage, within=within)
         else:
             settled = await worker.drain(stage, within=within, rescue=True)
+    queue.log.info("job_loop.ended", **asdict(counts), total=settled)
     if job.failure is not None:
         raise job.failure
     return settled
+
+
+@dataclass(slots=True)
+class JobCounts:
+    """What one call of a loop came to."""
+
+    picked: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    """Attempts that failed, for good or for now."""
+    retried: int = 0
+    """How many of those are tried again later."""
+
+    def add(self, event: Event) -> None:
+        """Count what an event reports."""
+        match event:
+            case Claimed(items=items):
+                self.picked += len(items)
+            case Settled(outcome="done" | "skipped"):
+                self.succeeded += 1
+            case Retried():
+                self.failed += 1
+                self.retried += 1
+            case DeadLettered(kind="gave_up" | "exhausted"):
+                self.failed += 1
 
 
 @dataclass(slots=True)
@@ -171,7 +204,7 @@ class Job:
         """Run the function in a fenced session, and settle in its transaction."""
         if self.failure is not None:
             return Broken(str(self.failure), is_local=True)
-        session = JobSession(self.engine, self.queue.stage, claim)
+        session = JobSession(self.engine, self.queue, claim)
         limit = self.stage.timeout.total_seconds() + CANCEL_GRACE
         late = asyncio.get_running_loop().call_later(limit, session.abandon)
         try:
@@ -194,16 +227,44 @@ class Job:
             if session.is_abandoned:
                 raise
             return self._stop(claim, violation)
+        except Exception as error:
+            failed = await self._settle_failed(claim, session, error)
+            if failed is None:
+                raise
+            return failed
         return outcome
+
+    async def _settle_failed(
+        self, claim: Claim, session: JobSession, error: Exception
+    ) -> Result | None:
+        """Settle an item that the function has marked as failed before it raised.
+
+        What it had committed with that is kept, as a commit of its own would have been.
+        None: it has not, or that cannot be found out.
+        """
+        if getattr(error, "pauses_stage", None) is True or session.has_returned:
+            return None
+        with contextlib.suppress(Exception):
+            await session.rollback()
+            driver = await driver_beneath(await session.flushed_connection())
+            row = await driver.fetchrow(
+                statements.status_as_set(self.queue), claim.item
+            )
+            if row is not None and row[0] == self.queue.failed:
+                settlement = replace(
+                    settlement_as_set(self.queue, *row), traceback=traceback_of(error)
+                )
+                await self._close_claim(claim, driver, settlement)
+                await session.commit_with_status()
+                return Committed(settlement)
+        return None
 
     def _stop(self, claim: Claim, failure: BaseException) -> Result:
         """End the loop; the item is handed back as if it had never been claimed."""
         if self.failure is None:
             self.failure = failure
         why = str(failure) or repr(failure)
-        log.error(
-            "job.contract_violation", stage=self.queue.stage, item=claim.item, why=why
-        )
+        self.queue.log.error("job.contract_violation", item=claim.item, why=why)
         return Broken(why, is_local=True)
 
     async def _outcome_of(self, claim: Claim, session: JobSession) -> Outcome:
@@ -244,9 +305,7 @@ class Job:
     async def _settle(self, claim: Claim, session: JobSession, outcome: Done) -> Result:
         """Change the status in the session's transaction and commit both."""
         connection = await session.flushed_connection()
-        raw = await connection.get_raw_connection()
-        driver = raw.driver_connection
-        assert driver is not None  # noqa: S101 - for the type checker
+        driver = await driver_beneath(connection)
         if outcome.effect is not None:
             transaction = Transaction(connection, driver)
             await outcome.effect(transaction)
@@ -272,16 +331,25 @@ class Job:
             settlement = await self._settle_as_queued(claim, driver)
         else:
             settlement = settlement_as_set(self.queue, status, error)
-            await driver.execute(
-                statements.CLOSE_CLAIM,
-                self.queue.stage,
-                claim.item,
-                claim.fence,
-                settlement.outcome,
-                settlement.why,
-            )
+            await self._close_claim(claim, driver, settlement)
         await session.commit_with_status()
         return Committed(settlement)
+
+    async def _close_claim(
+        self,
+        claim: Claim,
+        driver: Any,  # noqa: ANN401 - asyncpg's
+        settlement: Settlement,
+    ) -> None:
+        await driver.execute(
+            statements.CLOSE_CLAIM,
+            self.queue.stage,
+            claim.item,
+            claim.fence,
+            settlement.outcome,
+            settlement.why,
+            settlement.traceback,
+        )
 
     async def _settle_as_queued(self, claim: Claim, driver: Any) -> Settlement:  # noqa: ANN401
         """Try an item again that the function has queued, with the pauses of a failure.

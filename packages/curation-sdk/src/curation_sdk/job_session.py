@@ -8,7 +8,6 @@ a commit only sets the point to which a later rollback goes back.
 import sys
 from typing import Self
 
-import structlog
 from sqlalchemy import event
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import (
@@ -27,8 +26,7 @@ from sqlalchemy.orm import (
 from curation_sdk import statements
 from curation_sdk.claim import Claim
 from curation_sdk.errors import ClaimLost, ContractViolation
-
-log = structlog.get_logger(__name__)
+from curation_sdk.queue import Queue
 
 
 class FencedSession(Session):
@@ -71,10 +69,10 @@ class JobSession(AsyncSession):
     sync_session_class = FencedSession
     sync_session: FencedSession
 
-    def __init__(self, engine: AsyncEngine, stage: str, claim: Claim) -> None:
+    def __init__(self, engine: AsyncEngine, queue: Queue, claim: Claim) -> None:
         super().__init__(engine, expire_on_commit=False)
         self.sync_session.job_session = self
-        self.stage = stage
+        self.queue = queue
         self.claim = claim
         self.open_blocks = 0
         self.is_unsaved = False
@@ -183,7 +181,7 @@ class JobSession(AsyncSession):
         """Raise in a task that the function started and did not wait for."""
         if not self.has_returned or self.may_commit:
             return
-        log.error("job.session_used_late", stage=self.stage, item=self.claim.item)
+        self.queue.log.error("job.session_used_late", item=self.claim.item)
         raise ContractViolation(
             f"The session of item {self.claim.item} was used after its function returned.",
             hint="Await every task that the function starts before it returns.",
@@ -202,7 +200,7 @@ def check_fence(
     job.used_connection = connection
     # The lock makes the reaper, and any later claim, wait for our COMMIT.
     found = connection.exec_driver_sql(
-        statements.LOCK_CLAIM, (job.stage, job.claim.item, job.claim.fence)
+        statements.LOCK_CLAIM, (job.queue.stage, job.claim.item, job.claim.fence)
     )
     if found.first() is None:
         raise ClaimLost(f"Another worker has claimed item {job.claim.item} meanwhile.")

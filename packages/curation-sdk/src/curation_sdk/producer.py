@@ -4,8 +4,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Mapping
 
-import structlog
-
 from curation_sdk import statements
 from curation_sdk.background import (
     FIRST_PAUSE,
@@ -32,8 +30,6 @@ WAIT_HOLDS = 1.0
 """Seconds after which it says nothing any more that first attempts waited."""
 QUIET_AFTER = 10.0
 """Seconds without any item after which retries are looked for less often."""
-
-log = structlog.get_logger(__name__)
 
 
 class Producer:
@@ -125,9 +121,7 @@ class Producer:
         if not found:
             return
         if len(found) > asked:
-            log.error(
-                "claim.too_many", stage=run.stage.name, asked=asked, got=len(found)
-            )
+            run.queue.log.error("claim.too_many", asked=asked, got=len(found))
             self._events.emit(Overclaimed(run.stage.name, asked, len(found)))
         if self._events:
             items = [held.item for held in found]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import orjson
+import structlog
 from sqlalchemy import Column, Dialect, Enum, String, UnaryExpression, inspect
 from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from sqlalchemy.sql import operators
@@ -42,6 +43,13 @@ class Queue:
     max_crashes: int
     ordering: tuple[str, ...] = ()
     """The terms of ORDER BY, where it is more than the column `order_by`."""
+    logger: str = "curation_sdk"
+    """The name of the logger of lines about its items."""
+
+    @property
+    def log(self) -> Any:  # noqa: ANN401 - as structlog types it
+        """The logger of lines about its items; each says of which stage."""
+        return structlog.get_logger(self.logger, stage=self.stage)
 
     @property
     def order(self) -> str:
@@ -107,6 +115,7 @@ def queue_of(stage: Stage[Any, Any], dialect: Dialect) -> Queue:
         else None,
         lease=stage.lease.total_seconds(),
         max_crashes=stage.max_crashes,
+        logger=stage.logger_name,
     )
 
 

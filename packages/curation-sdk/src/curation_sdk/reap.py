@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import statements
@@ -18,8 +17,8 @@ from curation_sdk.queue import Queue
 from curation_sdk.working import correlation_id
 
 ORPHANED = "it was processing, but no worker had claimed it"
-
-log = structlog.get_logger(__name__)
+MOST_NAMED = 10
+"""How many items a log line names; the history has them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class Reaper:
         )
         poison = sum(1 for row in rows if row["poison"])
         for row in rows:
-            self._report(queue.stage, row)
+            self._report(queue, row)
         return Reaped(rescued=len(rows) - poison, quarantined=poison)
 
     async def _reap_stage(self, queue: Queue) -> Reaped:
@@ -119,26 +118,40 @@ class Reaper:
     async def _clamp_leases(self, queue: Queue) -> None:
         await self._connection.fetch(statements.CLAMP_LEASES, queue.stage, queue.lease)
 
-    async def _requeue_orphans(self, queue: Queue) -> Reaped:
-        rows = await self._connection.fetch(
-            statements.requeue_orphans(queue), queue.stage, ORPHANED
-        )
-        for (item,) in rows:
-            log.warning("item.requeued", stage=queue.stage, item=item, why=ORPHANED)
-            self._events.emit(Requeued(queue.stage, item, ORPHANED))
-        return Reaped(requeued=len(rows))
+    async def requeue_abandoned(self, queue: Queue, after: float) -> Reaped:
+        """Queue rows that nobody has claimed or changed for this many seconds.
 
-    def _report(self, stage: str, row: Any) -> None:  # noqa: ANN401 - a driver's record
-        item, worker = row["item"], row["worker"]
+        All processes together look twice in that time at most: without an index of the
+        rows in work, one look reads the whole table.
+        """
+        due = await self._connection.fetch(
+            statements.ORPHANS_DUE, queue.stage, after / 2
+        )
+        return await self._requeue_orphans(queue, after) if due else Reaped()
+
+    async def _requeue_orphans(self, queue: Queue, after: float = 0.0) -> Reaped:
+        rows = await self._connection.fetch(
+            statements.requeue_orphans(queue), queue.stage, ORPHANED, after
+        )
+        items = [item for (item,) in rows]
+        if items:
+            named = items[:MOST_NAMED]
+            queue.log.warning(
+                "items.requeued", count=len(items), items=named, why=ORPHANED
+            )
+        for item in items:
+            self._events.emit(Requeued(queue.stage, item, ORPHANED))
+        return Reaped(requeued=len(items))
+
+    def _report(self, queue: Queue, row: Any) -> None:  # noqa: ANN401 - a driver's record
+        stage, item, worker = queue.stage, row["item"], row["worker"]
         if row["poison"]:
             why = f"its worker crashed {row['deaths']} times"
-            log.error(
-                "item.quarantined", stage=stage, item=item, worker=worker, why=why
-            )
+            queue.log.error("item.quarantined", item=item, worker=worker, why=why)
             known = correlation_id(item, row["fence"])
             self._events.emit(DeadLettered(stage, item, "quarantined", why, known))
         else:
-            log.warning("item.rescued", stage=stage, item=item, worker=worker)
+            queue.log.warning("item.rescued", item=item, worker=worker)
             self._events.emit(Rescued(stage, item, worker))
 
 

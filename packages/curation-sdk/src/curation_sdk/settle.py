@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import structlog
-
 from curation_sdk import statements
 from curation_sdk.background import FIRST_PAUSE, LONGEST_PAUSE, BackgroundTasks
 from curation_sdk.claim import ClaimedItem
@@ -31,6 +29,7 @@ from curation_sdk.settlement import (
     columns_of,
     result_of_error,
     settlement_of,
+    traceback_in,
 )
 
 EFFECT_TIMEOUT = timedelta(seconds=60)
@@ -44,8 +43,6 @@ LINGER = 0.003
 """Seconds a settle waits for more items while they arrive in quick succession."""
 ENOUGH = 200
 """How many results are committed without waiting for more."""
-
-log = structlog.get_logger(__name__)
 
 
 class EffectFailed(Exception):
@@ -230,16 +227,12 @@ class Settler:
         cause = error.cause if isinstance(error, EffectFailed) else error
         if isinstance(result, Retry | GiveUp) and result.effect is not None:
             # The effect cannot be written, but the failure of the work can.
-            log.warning(
-                "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
-            )
+            run.queue.log.warning("effect.failed", item=held.item, why=repr(cause))
             await self.settle(run, [(held, replace(result, effect=None))])
             return
         if isinstance(result, Retry):
             # Not even the retry can be written: the lease expires, and the reaper takes it.
-            log.error(
-                "item.unsettled", stage=run.stage.name, item=held.item, why=str(cause)
-            )
+            run.queue.log.error("item.unsettled", item=held.item, why=str(cause))
             self._events.emit(WorkerFault("settle", repr(cause)))
             run.release([batch[0]])
             run.note_settled(0)
@@ -249,9 +242,11 @@ class Settler:
             failure = Retry(
                 f"could not be settled: {cause!r}", after=timedelta(minutes=1)
             )
-        log.warning(
-            "effect.failed", stage=run.stage.name, item=held.item, why=repr(cause)
-        )
+        traceback = traceback_in(failure)
+        if traceback is None:
+            run.queue.log.warning("effect.failed", item=held.item, why=repr(cause))
+        else:
+            run.queue.log.error("effect.failed", item=held.item, exception=traceback)
         await self.settle(run, [(held, failure)])
 
     async def _still_open(self, run: StageRun, batch: Batch) -> Batch:

@@ -77,7 +77,7 @@ def settlement_of(
             return Settlement("skipped", status, clean(why))
         case Retry(why=why, after=after):
             text = clean(why)
-            trace = result.traceback if isinstance(result, Crashed) else None
+            trace = traceback_in(result)
             if held.tries >= stage.max_attempts:
                 return Settlement(
                     "exhausted", queue.failed, text, error=text, traceback=trace
@@ -134,6 +134,13 @@ def result_of_error(error: BaseException) -> Result:
             # Some errors know when to try again, because a server said so.
             return Retry(text, getattr(error, "retry_after", None))
     return Crashed(f"crashed: {error!r}", traceback=traceback_of(error))
+
+
+def traceback_in(result: Result) -> str | None:
+    """Return the traceback that a result has, if an unexpected exception led to it."""
+    if isinstance(result, Committed):
+        return result.settlement.traceback if result.settlement else None
+    return result.traceback if isinstance(result, Crashed) else None
 
 
 def traceback_of(error: BaseException) -> str:

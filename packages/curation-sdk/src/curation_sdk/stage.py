@@ -55,14 +55,9 @@ class Backoff:
         return timedelta(seconds=capped * spread)
 
 
-class StageOptions(TypedDict, total=False):
-    """What may be said about a stage besides its column and statuses; see `Stage`."""
+class WorkOptions(TypedDict, total=False):
+    """How the items of a stage or of a job loop are worked; see `Stage`."""
 
-    error: Attribute | None
-    priority: Attribute | None
-    tenant: Attribute | None
-    order_by: Order | None
-    batch: int
     concurrency: int
     timeout: timedelta
     lease: timedelta
@@ -70,9 +65,20 @@ class StageOptions(TypedDict, total=False):
     max_attempts: int
     max_crashes: int
     backoff: Backoff
+    rate_per_minute: int | None
+    logger: str | None
+
+
+class StageOptions(WorkOptions, total=False):
+    """What may be said about a stage besides its column and statuses; see `Stage`."""
+
+    error: Attribute | None
+    priority: Attribute | None
+    tenant: Attribute | None
+    order_by: Order | None
+    batch: int
     feeds: tuple[str, ...]
     high_water: int | Mapping[str, int] | None
-    rate_per_minute: int | None
     load: Literal["row", "id", "claim"]
 
 
@@ -107,7 +113,8 @@ class Stage(Generic[ItemT, ToolsT]):
     failed: Any
     """The status of rows that are dead letters."""
     error: Attribute | None = None
-    """A text column for the last failure, cut at 1024 characters; cleared on success."""
+    """A text column for the last failure, cut at 1024 characters; cleared when the row is
+    claimed. The history keeps every one."""
     priority: Attribute | None = None
     """A column; rows with a higher value are claimed first, nulls last."""
     tenant: Attribute | None = None
@@ -146,6 +153,8 @@ class Stage(Generic[ItemT, ToolsT]):
     rate_per_minute: int | None = None
     """How many items may be claimed within any 60 seconds, over all workers; an item that
     is tried again counts again."""
+    logger: str | None = None
+    """The name of the logger of lines about its items; `curation_sdk.NAME` unless given."""
     load: Literal["row", "id", "claim"] = "row"
     """`"row"` loads the item's columns, `"id"` its primary key alone. `"claim"` passes
     the claim instead of the item, as `run_job_loop` needs it."""
@@ -157,6 +166,11 @@ class Stage(Generic[ItemT, ToolsT]):
     async def __call__(self, item: ItemT, tools: ToolsT) -> Outcome:
         """Work one item without a queue, for tests."""
         return await self.work(item, tools)
+
+    @property
+    def logger_name(self) -> str:
+        """The name of the logger of lines about its items."""
+        return self.logger or f"curation_sdk.{self.name}"
 
     def configured(self, **changes: Unpack[StageChanges]) -> "Stage[ItemT, ToolsT]":
         """Return the same stage with some fields changed."""

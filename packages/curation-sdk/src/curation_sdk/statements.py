@@ -188,7 +188,8 @@ def taken_rows(queue: Queue, columns: str, picked: str) -> str:
   ), token AS MATERIALIZED (
     SELECT nextval('curation.fence') AS fence, clock_timestamp() AS moment
   ), taken AS (
-    UPDATE {queue.table} m SET {queue.status} = {literal(queue.processing)}
+    UPDATE {queue.table} m
+    SET {queue.status} = {literal(queue.processing)}{cleared(queue)}
     WHERE m.ctid = ANY(ARRAY(SELECT place FROM picked))
       AND m.{queue.status} = {literal(queue.queued)}
     RETURNING m.{queue.key}::text AS item, {columns}
@@ -223,7 +224,7 @@ def claim_waiting(queue: Queue, columns: str, which: str) -> str:
     DELETE FROM curation.claim k USING due
     WHERE k.stage = $1 AND k.item = due.item
       AND NOT EXISTS (SELECT FROM waiting WHERE waiting.item = due.item)
-  )
+  ){cleared_again(queue)}
   SELECT {names_of(columns)}, waiting.item, token.fence,
     (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM waiting) AS history
   FROM waiting CROSS JOIN token"""
@@ -413,18 +414,52 @@ def reap(queue: Queue) -> str:
 
 
 def requeue_orphans(queue: Queue) -> str:
-    """Queue rows that are processing although no claim says so; $1 stage, $2 why."""
-    return f"""WITH orphan AS (
-    UPDATE {queue.table} m SET {queue.status} = {literal(queue.queued)}
+    """Queue rows that are processing although no claim says so; $1 stage, $2 why.
+
+    $3 is for how many seconds they must have been so, unchanged; 0 takes all. A row that
+    is seen for the first time leaves a line in its history that names its version, so
+    that any change to the row in between begins the time anew, whoever made it.
+    """
+    return f"""WITH orphan AS MATERIALIZED (
+    SELECT m.ctid AS place, m.{queue.key}::text AS item,
+      $2 || ' (row version ' || m.xmin::text || ')' AS seen
+    FROM {queue.table} m
     WHERE m.{queue.status} = {literal(queue.processing)} AND NOT EXISTS (
-      SELECT FROM curation.claim k WHERE k.stage = $1 AND k.item = m.{queue.key}::text)
+      SELECT FROM curation.claim k WHERE k.item = m.{queue.key}::text
+        AND k.stage = ANY(ARRAY(SELECT s.name FROM curation.stage s
+          WHERE s.queue->>'table' = {literal(queue.table)}
+            AND s.queue->>'status' = {literal(queue.status)})))
+    FOR NO KEY UPDATE OF m SKIP LOCKED
+  ), dated AS MATERIALIZED (
+    SELECT orphan.*, (SELECT min(a.settled_at) FROM curation.attempt a
+      WHERE a.item = orphan.item AND a.stage = $1 AND a.outcome = 'unclaimed'
+        AND a.why = orphan.seen) AS since
+    FROM orphan
+  ), freed AS (
+    UPDATE {queue.table} m SET {queue.status} = {literal(queue.queued)}
+    WHERE m.ctid = ANY(ARRAY(SELECT place FROM dated WHERE $3 = 0
+        OR since <= clock_timestamp() - make_interval(secs => $3)))
+      AND m.{queue.status} = {literal(queue.processing)}
     RETURNING m.{queue.key}::text AS item
   ), logged AS (
     INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why, settled_at)
     SELECT $1, item, nextval('curation.fence'), 0, 'requeued', $2, clock_timestamp()
-    FROM orphan
+    FROM freed
+    UNION ALL
+    SELECT $1, item, nextval('curation.fence'), 0, 'unclaimed', seen, clock_timestamp()
+    FROM dated WHERE since IS NULL AND $3 > 0
   )
-  SELECT item FROM orphan"""
+  SELECT item FROM freed"""
+
+
+# Of all processes, one looks within $2 seconds. With the stage's queue, because that is
+# what older versions write anew when they start: then somebody looks once more.
+ORPHANS_DUE = """UPDATE curation.stage
+  SET queue = queue || jsonb_build_object('orphans_sought_at', clock_timestamp())
+  WHERE name = $1 AND (queue->>'orphans_sought_at')::timestamptz
+    BETWEEN clock_timestamp() - make_interval(secs => $2) AND clock_timestamp()
+    IS NOT TRUE
+  RETURNING name"""
 
 
 def cast_statuses(queues: Iterable[Queue]) -> str:
@@ -590,6 +625,24 @@ def cleared(queue: Queue) -> str:
     return f", {queue.error} = NULL" if queue.error else ""
 
 
+def cleared_again(queue: Queue) -> str:
+    """Clear the errors of rows in `waiting`, but of none that someone else has locked.
+
+    To wait for a row with claims locked already could be a deadlock.
+    """
+    if not queue.error:
+        return ""
+    return f""", old_errors AS MATERIALIZED (
+    SELECT m.ctid AS place FROM {queue.table} m
+    WHERE m.{queue.key} = ANY(ARRAY(SELECT item::{queue.key_type} FROM waiting))
+      AND m.{queue.error} IS NOT NULL
+    FOR NO KEY UPDATE SKIP LOCKED
+  ), cleared AS (
+    UPDATE {queue.table} m SET {queue.error} = NULL
+    WHERE m.ctid = ANY(ARRAY(SELECT place FROM old_errors))
+  )"""
+
+
 def touched(queue: Queue) -> str:
     """Renew `updated_at`, if the model wants that."""
     return f", {queue.touched} = clock_timestamp()" if queue.touched else ""
@@ -662,7 +715,8 @@ MINE = "SELECT item, fence, tries, deaths FROM curation.claim WHERE stage = $1 A
 
 REGISTER = """INSERT INTO curation.stage (name, queue)
   SELECT name, queue::jsonb FROM unnest($1::text[], $2::text[]) AS s(name, queue)
-  ON CONFLICT (name) DO UPDATE SET queue = excluded.queue, seen_at = clock_timestamp()"""
+  ON CONFLICT (name) DO UPDATE SET queue = stage.queue || excluded.queue,
+    seen_at = clock_timestamp()"""
 
 PLAN_BY_INDEX_ONLY = "SELECT " + ", ".join(
     f"set_config('enable_{method}', 'off', true)"
@@ -717,7 +771,8 @@ HOLD_WAITING = f"""UPDATE curation.claim SET due_at = {NEVER}
 RELEASE = f"""UPDATE curation.claim SET due_at = clock_timestamp()
   WHERE stage = $1 AND item = ANY($2::text[]) AND fence IS NULL AND due_at = {NEVER}"""
 
-# The row's status is set already; $4 is the outcome it stands for, $5 the reason.
+# The row's status is set already; $4 is the outcome it stands for, $5 the reason, $6 the
+# traceback.
 CLOSE_CLAIM = """WITH mine AS (
     DELETE FROM curation.claim WHERE stage = $1 AND item = $2 AND fence = $3
     RETURNING stage, item, fence, tries, deaths, worker, claimed_at
@@ -729,8 +784,8 @@ CLOSE_CLAIM = """WITH mine AS (
       deaths = excluded.deaths, died_at = clock_timestamp()
   )
   INSERT INTO curation.attempt
-    (stage, item, fence, tries, outcome, why, worker, claimed_at, settled_at)
-  SELECT stage, item, fence, tries, $4, $5, worker, claimed_at, clock_timestamp()
+    (stage, item, fence, tries, outcome, why, worker, claimed_at, settled_at, traceback)
+  SELECT stage, item, fence, tries, $4, $5, worker, claimed_at, clock_timestamp(), $6
   FROM mine"""
 
 FORGET = "DELETE FROM curation.claim WHERE stage = $1 AND item = $2"

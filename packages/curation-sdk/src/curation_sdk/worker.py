@@ -97,6 +97,7 @@ class Worker:
         self._heartbeat = Heartbeat(
             self._runs,
             self._claim_connection,
+            self._background,
             Reaper(self._claim_connection, self.events),
         )
         self._producer = Producer(
@@ -229,7 +230,7 @@ class Worker:
         """
         run = await self._started_run(stage)
         before, deadline = run.settled, time.monotonic() + within.total_seconds()
-        await self._heartbeat.look_for_expired(run)
+        await self._heartbeat.look_for_abandoned(run)
         claimed = await self._producer.claim_once(run)
         await self._until_settled(run, deadline)
         while self._heartbeat.is_watching(run) and time.monotonic() < deadline:
@@ -256,7 +257,7 @@ class Worker:
         run = await self._started_run(stage)
         before, began = run.settled, time.monotonic()
         if rescue:
-            await self._heartbeat.look_for_expired(run)
+            await self._heartbeat.look_for_abandoned(run)
         alone = not self._producer.is_active(run)
         self._producer.start(run)
         run.wake.set()

@@ -4,9 +4,11 @@ import asyncio
 import signal
 from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import structlog
 from sqlalchemy import insert, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
@@ -14,7 +16,16 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.sql import quoted_name
 from structlog.testing import capture_logs
 
-from curation_sdk import WorkingItem, history, reap, run_job_loop, working_item
+from curation_sdk import (
+    Backoff,
+    GiveUp,
+    Outcome,
+    WorkingItem,
+    history,
+    reap,
+    run_job_loop,
+    working_item,
+)
 from curation_sdk.errors import InvalidStage
 from curation_sdk.events import DeadLettered, Events, Requeued, Rescued, Settled
 from curation_sdk.registry import queue_index
@@ -180,6 +191,55 @@ async def test_a_function_that_sets_failed_gives_its_item_up_with_its_error(
     assert [event.kind for event in desk.emitted(DeadLettered)] == ["gave_up"]
 
 
+FAILED = update(Ticket).values(state=State.ERROR, error="the customer is unknown")
+
+
+async def fail_in_a_block(session: AsyncSession) -> None:
+    async with session.begin():
+        await session.execute(FAILED)
+
+
+async def fail_and_commit(session: AsyncSession) -> None:
+    await session.execute(text("SELECT 1"))
+    await session.rollback()
+    await session.execute(FAILED)
+    await session.commit()
+    await session.execute(update(Ticket).values(title="after the commit"))
+
+
+async def fail_in_a_session_of_its_own(session: AsyncSession) -> None:
+    async with AsyncSession(session.bind) as own, own.begin():
+        await own.execute(FAILED)
+
+
+@pytest.mark.parametrize(
+    "mark_failed", [fail_in_a_block, fail_and_commit, fail_in_a_session_of_its_own]
+)
+async def test_a_function_that_set_failed_and_then_raised_lost_both(
+    desk: Desk, mark_failed: Any
+) -> None:
+    await desk.open(1)
+
+    async def old_style(_ticket_id: int, session: AsyncSession) -> None:
+        await mark_failed(session)
+        raise RuntimeError("and the caller knows too")
+
+    with capture_logs() as lines:
+        await job_loop(desk, old_style)
+
+    row = await desk.rows("SELECT state::text, error, title FROM ticket")
+    assert row == [("Error", "the customer is unknown", "")]
+    assert await desk.rows("SELECT kind, why FROM curation.dead_letter") == [
+        ("gave_up", "the customer is unknown")
+    ]
+    (attempt,) = (await history(desk.engine, STAGE, 1)).attempts
+    assert attempt.outcome == "gave_up"
+    (line,) = [line for line in lines if line["event"] == "item.crashed"]
+    assert "and the caller knows too" in line["exception"]
+    assert line["exception"] == attempt.traceback
+    assert await desk.one("SELECT count(*) FROM curation.claim") == 0
+
+
 async def test_a_function_that_sets_another_status_leaves_its_item_with_it(
     desk: Desk,
 ) -> None:
@@ -208,7 +268,7 @@ async def test_a_function_that_queues_its_row_has_it_tried_again_after_a_pause(
         calls.append(ticket_id)
         ticket.state = State.QUEUED
 
-    await job_loop(desk, queue_again, backoff=None)
+    await job_loop(desk, queue_again, backoff=Backoff())
 
     assert len(calls) == 1
     assert await desk.one("SELECT title FROM ticket") == "tried 1 times"
@@ -537,7 +597,8 @@ async def test_rows_without_a_value_are_worked_where_the_database_puts_them(
         worked.append(ticket_id)
 
     order = [Ticket.error.desc()]
-    assert await job_loop(desk, note, order_by_column=order, mode=mode) == 5
+    options = {"order_by_column": order, "error_field_name": None, "mode": mode}
+    assert await job_loop(desk, note, **options) == 5
 
     assert worked == [2, 4, 3, 1, 5]
 
@@ -586,6 +647,10 @@ def fail_deeply(depth: int) -> None:
     raise KeyError("the cause")
 
 
+async def fail_deeply_at_once(_ticket_id: int, _session: AsyncSession) -> None:
+    fail_deeply(0)
+
+
 async def test_the_traceback_of_a_failed_item_is_in_its_history_and_in_the_log(
     desk: Desk,
 ) -> None:
@@ -609,7 +674,8 @@ async def test_the_traceback_of_a_failed_item_is_in_its_history_and_in_the_log(
     assert attempt.traceback.endswith("KeyError: 'the cause'\n")
     (line,) = [line for line in lines if line["event"] == "item.crashed"]
     assert (line["stage"], line["item"], line["attempt"]) == (STAGE, "1", 1)
-    assert line["traceback"] == attempt.traceback
+    assert line["exception"] == attempt.traceback
+    assert line["log_level"] == "error"
     assert line["correlation_id"] == attempt.correlation_id
 
 
@@ -651,6 +717,156 @@ async def test_a_row_processing_without_a_claim_is_queued_again_and_leaves_a_tra
     last = (await history(desk.engine, "triage", 1)).attempts[-1]
     assert last.outcome == "requeued"
     assert last.why == "it was processing, but no worker had claimed it"
-    (line,) = [line for line in lines if line["event"] == "item.requeued"]
-    assert (line["stage"], line["item"]) == ("triage", "1")
+    (line,) = [line for line in lines if line["event"] == "items.requeued"]
+    assert (line["stage"], line["count"], line["items"]) == ("triage", 1, ["1"])
     assert heard == [Requeued("triage", "1", last.why)]
+
+
+# 7. Rows in processing that nobody had claimed were left there by the loop
+
+
+async def pass_time(desk: Desk) -> None:
+    """Have the last look for such rows, and what it found, lie an hour back."""
+    await desk.execute(
+        "UPDATE curation.attempt SET settled_at = settled_at - interval '1 hour'"
+    )
+    await desk.execute("UPDATE curation.stage SET queue = queue - 'orphans_sought_at'")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_row_that_nobody_had_claimed_stayed_in_processing_for_ever(
+    desk: Desk, mode: str
+) -> None:
+    await desk.open(3)
+    await desk.execute("UPDATE ticket SET state = 'Processing' WHERE id < 3")
+
+    await job_loop(desk, write_reply, mode=mode)
+    assert await desk.states() == {"Processing": 2, "Complete": 1}
+    await pass_time(desk)
+    with capture_logs() as lines:
+        assert await job_loop(desk, write_reply, mode=mode) == 2
+
+    assert await desk.states() == {"Complete": 3}
+    assert await desk.tried(1) == ["unclaimed", "requeued", "done"]
+    (line,) = [line for line in lines if line["event"] == "items.requeued"]
+    assert (line["count"], line["items"]) == (2, ["1", "2"])
+    assert {event.item for event in desk.emitted(Requeued)} == {"1", "2"}
+
+
+async def test_a_row_that_another_program_works_on_is_left_to_it(desk: Desk) -> None:
+    await desk.open(2, state=State.PROCESSING)
+    await job_loop(desk, write_reply)
+    await pass_time(desk)
+    await desk.execute("UPDATE ticket SET title = 'still here' WHERE id = 1")
+
+    async with desk.connection() as other:
+        await other.execute("BEGIN; SELECT FROM ticket WHERE id = 2 FOR UPDATE")
+        await job_loop(desk, write_reply)
+
+    assert await desk.states() == {"Processing": 2}
+
+
+async def test_a_row_that_waits_under_another_name_is_not_taken_from_there(
+    desk: Desk,
+) -> None:
+    await desk.open(1)
+
+    async def fail(_ticket_id: int, _session: AsyncSession) -> None:
+        raise OSError("not now")
+
+    await job_loop(desk, fail, name="other", backoff=Backoff())
+    for _ in range(2):
+        await job_loop(desk, write_reply)
+        await pass_time(desk)
+    await reap(desk.engine)
+
+    assert await desk.states() == {"Processing": 1}
+
+
+async def test_a_loop_that_polls_looks_for_such_rows_once_in_a_while(
+    desk: Desk,
+) -> None:
+    await desk.open(1, state=State.PROCESSING)
+    await job_loop(desk, write_reply)
+    await desk.open(1, state=State.PROCESSING)
+
+    await job_loop(desk, write_reply)
+
+    assert await desk.tried(1) == ["unclaimed"]
+    assert await desk.tried(2) == []
+
+
+# 8. A call left no line about what it had done
+
+
+async def test_a_call_wrote_no_line_about_what_it_did(desk: Desk) -> None:
+    await desk.open(4)
+
+    async def answer(ticket_id: int, _session: AsyncSession) -> Outcome | None:
+        if ticket_id == 1:
+            raise OSError("not now")
+        return GiveUp("no") if ticket_id == 2 else None
+
+    one_batch: dict[str, Any] = {"mode": "one_batch", "backoff": Backoff()}
+    with capture_logs() as lines:
+        await job_loop(desk, answer, **one_batch)
+        await job_loop(desk, answer, **one_batch)
+
+    about = {"event": "job_loop.ended", "log_level": "info", "stage": STAGE}
+    nothing = {"picked": 0, "succeeded": 0, "failed": 0, "retried": 0, "total": 0}
+    some = {"picked": 4, "succeeded": 2, "failed": 2, "retried": 1, "total": 4}
+    ends = [line for line in lines if line["event"] == "job_loop.ended"]
+    assert ends == [about | some, about | nothing]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"), [(None, f"curation_sdk.{STAGE}"), ("app.tickets", "app.tickets")]
+)
+async def test_lines_about_items_had_the_name_of_a_module(
+    desk: Desk, given: str | None, name: str
+) -> None:
+    await desk.open(1)
+    written: list[tuple[str, str]] = []
+
+    def loggers(*names: str) -> Any:
+        def note(event: str) -> None:
+            written.append((names[0], event))
+
+        return SimpleNamespace(info=note, error=note)
+
+    before = structlog.get_config()
+    structlog.configure(
+        processors=[lambda _logger, _method, event: ((event["event"],), {})],
+        logger_factory=loggers,
+    )
+    try:
+        await job_loop(desk, fail_deeply_at_once, logger=given, max_attempts=1)
+    finally:
+        structlog.configure(**before)
+
+    assert set(written) == {(name, "item.crashed"), (name, "job_loop.ended")}
+
+
+# 9. The error of an attempt stood on the row while the next one was under way
+
+
+async def test_an_old_error_stayed_while_its_row_was_worked(desk: Desk) -> None:
+    await desk.open(1, error="of last year")
+    seen: list[Any] = []
+
+    async def note(_ticket_id: int, _session: AsyncSession) -> None:
+        seen.append(await desk.one("SELECT error FROM ticket"))
+        if len(seen) == 1:
+            raise OSError("not now")
+
+    await job_loop(desk, note, mode="one_batch")
+    assert "not now" in await desk.one("SELECT error FROM ticket")
+    await desk.until(
+        "SELECT count(*) FROM curation.claim WHERE due_at <= clock_timestamp()", 1
+    )
+    await job_loop(desk, note, mode="one_batch")
+
+    assert seen == [None, None]
+    assert "not now" in await desk.one(
+        "SELECT why FROM curation.attempt WHERE outcome = 'retried'"
+    )

@@ -194,10 +194,10 @@ def never_looks_back(put: Put) -> None:
 
 
 def never_looks_for_expired(put: Put) -> None:
-    async def look_for_expired(self: Heartbeat, run: StageRun) -> None:
+    async def look_for_abandoned(self: Heartbeat, run: StageRun) -> None:
         pass
 
-    put(Heartbeat, "look_for_expired", look_for_expired)
+    put(Heartbeat, "look_for_abandoned", look_for_expired)
 
 
 def batch_beyond_its_limit(put: Put) -> None:
