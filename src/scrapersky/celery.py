@@ -136,7 +136,12 @@ worker_shutdown.connect(status.close, weak=False)
 
 def log_as_everywhere(**_signal: object) -> None:
     """Write the lines that every process of ScraperSky writes."""
-    configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
+    configure_logs(
+        settings.log_level,
+        settings.log_format,
+        settings.levels_by_logger,
+        idle_runs=settings.log_idle_runs,
+    )
 
 
 setup_logging.connect(log_as_everywhere, weak=False)

@@ -245,6 +245,10 @@ class Settings(Frozen):
         "auto",
         description="`auto` is readable in a terminal and JSON everywhere else.",
     )
+    log_idle_runs: bool = Field(
+        default=True,
+        description="Whether a run of a job that found nothing to do is logged, too.",
+    )
     otel_exporter_otlp_endpoint: str | None = Field(
         None,
         pattern=r"^https?://[^\s@?#]+$",

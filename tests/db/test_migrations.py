@@ -307,7 +307,7 @@ async def test_rows_in_work_without_a_claim_were_looked_for_in_whole_tables(
         for stage in PIPELINE:
             query = requeue_orphans(queue_of(stage, migrated.dialect))
             rows = await connection.exec_driver_sql(
-                f"EXPLAIN {query}", (stage.name, "nobody has it")
+                f"EXPLAIN {query}", (stage.name, "nobody has it", 0.0)
             )
             plans[stage.name] = "\n".join(rows.scalars())
 

@@ -64,6 +64,49 @@ def test_a_value_from_outside_cannot_forge_a_line(
     assert "\x1b[31m" not in written
 
 
+TRACEBACK = (
+    'Traceback (most recent call last):\n  File "a.py", line 1, in work\n'
+    "ValueError: x\r\n2026 [info] forged \x1b[31m line\n"
+)
+
+
+def test_a_traceback_was_one_escaped_string_on_the_console(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = logged(monkeypatch, "console", exception=TRACEBACK)
+
+    assert written.splitlines()[1:] == [
+        "  Traceback (most recent call last):",
+        '    File "a.py", line 1, in work',
+        "  ValueError: x",
+        "  2026 [info] forged \\x1b[31m line",
+    ]
+
+
+def test_a_traceback_is_one_field_for_machines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (line,) = logged(monkeypatch, "json", exception=TRACEBACK).splitlines()
+
+    assert json.loads(line)["exception"] == TRACEBACK
+
+
+@pytest.mark.parametrize("idle_runs", [True, False])
+def test_runs_that_found_nothing_are_logged_unless_that_is_unwanted(
+    monkeypatch: pytest.MonkeyPatch, *, idle_runs: bool
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    configure_logs("INFO", "json", idle_runs=idle_runs)
+    log = structlog.get_logger("scrapersky.wf3.domain_extraction")
+
+    log.info("scheduler.run", picked=0, succeeded=0, failed=0, retried=0)
+    log.info("scheduler.run", picked=0, succeeded=1, failed=0, retried=0)
+    log.info("something.else")
+
+    assert len(stream.getvalue().splitlines()) == 2 + idle_runs
+
+
 def test_libraries_log_through_the_same_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.ext.asyncio import create_async_engine
 from structlog.testing import capture_logs
 
 from curation_sdk.events import (
@@ -15,6 +16,7 @@ from curation_sdk.events import (
     Retried,
     Settled,
 )
+from curation_sdk.queue import queue_of
 from scrapersky.observability.stage_log import StageLog
 from scrapersky.stages import PIPELINE
 
@@ -69,3 +71,10 @@ def test_loggers_are_named_after_workflow_and_stage() -> None:
         "scrapersky.wf7.page_curation",
         "scrapersky.wf8.contact_validation",
     ]
+
+
+def test_tracebacks_and_rescues_stood_outside_the_workflows() -> None:
+    dialect = create_async_engine("postgresql+asyncpg://nowhere/").dialect
+
+    for stage in PIPELINE:
+        assert queue_of(stage, dialect).logger == stage.logger_name

@@ -471,6 +471,17 @@ async def test_a_trigger_by_hand_runs_at_once(engine: AsyncEngine) -> None:
         await schedule.trigger("nothing")
 
 
+async def test_a_run_that_found_nothing_left_no_line(engine: AsyncEngine) -> None:
+    async def nothing() -> int:
+        return 0
+
+    with capture_logs() as lines:
+        await Schedule([a_job(nothing)], RunLog(engine, "p1")).trigger("a_job")
+
+    (line,) = [line for line in lines if line["event"] == "scheduler.run"]
+    assert (line["log_level"], line["id"], line["picked"]) == ("info", "a_job", 0)
+
+
 async def test_old_runs_are_purged(engine: AsyncEngine) -> None:
     schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
     await schedule.trigger("a_job")

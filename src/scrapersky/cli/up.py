@@ -55,7 +55,12 @@ def run(role: ProcessRole, *, workers: int = 0) -> None:
     loaded = load_settings()
     settings = loaded.settings
     refuse_unsafe(settings)
-    configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
+    configure_logs(
+        settings.log_level,
+        settings.log_format,
+        settings.levels_by_logger,
+        idle_runs=settings.log_idle_runs,
+    )
     for warning in (*loaded.warnings, *open_warnings(settings)):
         say(f"Warning: {warning}")
     address = settings.address

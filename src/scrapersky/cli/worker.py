@@ -30,7 +30,12 @@ def worker(*, beside: int | None = None) -> None:
         report = ignore  # who started it has said all that a person needs
     loaded = load_settings()
     settings = loaded.settings
-    configure_logs(settings.log_level, settings.log_format, settings.levels_by_logger)
+    configure_logs(
+        settings.log_level,
+        settings.log_format,
+        settings.levels_by_logger,
+        idle_runs=settings.log_idle_runs,
+    )
     for warning in loaded.warnings:
         report(f"Warning: {warning}")
     with (

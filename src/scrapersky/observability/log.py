@@ -77,10 +77,13 @@ def configure_logs(
     level: str = "INFO",
     form: Format = "auto",
     levels: Mapping[str, str] | None = None,
+    *,
+    idle_runs: bool = True,
 ) -> None:
     """Send every log line of this process, ours and the libraries', to standard error.
 
     `levels` are other ones for some loggers, and for those whose names begin with theirs.
+    Without `idle_runs`, a run of a job that found nothing to do leaves no line.
     Ours are rendered and written at once, without the standard library's machinery: a
     crawler writes a line for every page it fetches.
     """
@@ -108,6 +111,8 @@ def configure_logs(
     levels = levels or {}
     least = min(map(logging.getLevelName, (level, *levels.values())))
     chosen: list[Processor] = [level_filter(level, levels)] if levels else []
+    if not idle_runs:
+        chosen.append(drop_idle_runs)
     once = OncePerMinute()
     structlog.configure(
         processors=[*chosen, once, add_names, *shared, *render],
@@ -150,6 +155,14 @@ def level_filter(level: str, levels: Mapping[str, str]) -> Processor:
         return event
 
     return keep
+
+
+def drop_idle_runs(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Drop the line of a run that found nothing to do."""
+    counts = (event.get(name) for name in ("picked", "succeeded", "failed", "retried"))
+    if event["event"] == "scheduler.run" and not any(counts):
+        raise structlog.DropEvent
+    return event
 
 
 def add_names(logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -196,11 +209,25 @@ def without_addresses(text: str) -> str:
 
 
 def make_printable(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Show control characters from outside as escapes, so they cannot forge a line."""
+    """Show control characters from outside as escapes, so they cannot forge a line.
+
+    A traceback keeps its lines. They are indented, so that none looks like a line of ours.
+    """
     for key, value in event.items():
-        if isinstance(value, str) and key != "exception" and not value.isprintable():
-            event[key] = value.encode("unicode_escape").decode()
+        if not isinstance(value, str) or value.isprintable():
+            continue
+        if key == "exception":
+            event[key] = "\n".join(
+                f"  {without_controls(line)}" for line in value.splitlines()
+            )
+        else:
+            event[key] = without_controls(value)
     return event
+
+
+def without_controls(text: str) -> str:
+    """Return a text with its control characters as escapes."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 def one_line_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:

@@ -67,16 +67,16 @@ class PipelineStage(Stage[ItemT, Tools]):
     @property
     def workflow(self) -> str | None:
         """The workflow it belongs to, by the name of its file: `wf7`."""
-        found = WORKFLOW.match(self.work.__module__.rpartition(".")[2])
-        return found[1] if found else None
-
-    @property
-    def logger_name(self) -> str:
-        """The name its log lines carry: `scrapersky.wf7.page_curation`."""
-        return ".".join(filter(None, ("scrapersky", self.workflow, self.name)))
+        return workflow_of(self.work)
 
 
 AnyPipelineStage = PipelineStage[Any]
+
+
+def workflow_of(work: Callable[..., Any]) -> str | None:
+    """Return the workflow that a function belongs to, by the name of its file."""
+    found = WORKFLOW.match(work.__module__.rpartition(".")[2])
+    return found[1] if found else None
 
 
 def stage(
@@ -115,6 +115,8 @@ def stage(
             timeout=numbers.timeout,
             lease=numbers.lease,
             max_attempts=numbers.max_attempts,
+            # `scrapersky.wf7.page_curation`: a level may be given to a whole workflow.
+            logger=".".join(filter(None, ("scrapersky", workflow_of(work), name))),
         )(work)
         return PipelineStage(
             **{each.name: getattr(made, each.name) for each in fields(made)},

@@ -235,8 +235,7 @@ class Schedule:
 
     def _log_run(self, job: Job, counts: Counts) -> None:
         named = structlog.get_logger(job.logger)
-        write = named.debug if counts.is_empty else named.info
-        write("scheduler.run", id=job.id, **asdict(counts))
+        named.info("scheduler.run", id=job.id, **asdict(counts))
 
     async def _finish(self, run_id: Any, run: Run) -> None:  # noqa: ANN401
         done = replace(run, started_at=run.due_at, finished_at=utc_now())

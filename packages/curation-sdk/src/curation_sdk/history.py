@@ -21,7 +21,7 @@ class Attempt:
     """Which attempt it was, counted from 1."""
     outcome: str
     """done, skipped, retried, postponed, gave_up, exhausted, returned, rescued,
-    quarantined, refused, requeued, replayed or discarded."""
+    quarantined, refused, unclaimed, requeued, replayed or discarded."""
     why: str | None
     """The reason, where there is one."""
     worker: str | None

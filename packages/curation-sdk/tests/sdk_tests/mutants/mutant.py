@@ -197,7 +197,7 @@ def never_looks_for_expired(put: Put) -> None:
     async def look_for_abandoned(self: Heartbeat, run: StageRun) -> None:
         pass
 
-    put(Heartbeat, "look_for_abandoned", look_for_expired)
+    put(Heartbeat, "look_for_abandoned", look_for_abandoned)
 
 
 def batch_beyond_its_limit(put: Put) -> None:
