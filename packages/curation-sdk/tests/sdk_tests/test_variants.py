@@ -398,6 +398,7 @@ def test_closing_a_claim_whose_status_is_set_is_as_settling_it_so(
                     MINE,
                     settlement.outcome,
                     settlement.why,
+                    settlement.traceback,
                 )
 
             async def engine_sets() -> None:

@@ -400,7 +400,7 @@ async def test_the_claim_of_another_worker_is_not_closed(ledger: Ledger) -> None
     [current] = await ledger.hands[1].claim("batch")
 
     await ledger.observer.execute(
-        statements.CLOSE_CLAIM, "book", "1", late.held.fence, "done", None
+        statements.CLOSE_CLAIM, "book", "1", late.held.fence, "done", None, None
     )
 
     assert (await ledger.look(1)).fence == current.held.fence
