@@ -309,6 +309,10 @@ class BackupUnusable(ScraperSkyError):
     """A backup cannot be made, read or restored as asked."""
 
 
+class OldDatabaseUnusable(ScraperSkyError):
+    """A database is not one of the system before this one, or cannot be read."""
+
+
 class DatabaseProblem(ScraperSkyError):
     """The database cannot be used as it is."""
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from uuid import UUID
 
-from scrapersky.cli.commands.options import AsJson
+from scrapersky.cli.commands.options import AsJson, TenantName
 from scrapersky.cli.garbage import without_collector
 from scrapersky.errors import ConfigurationError
 
@@ -112,6 +112,33 @@ def move(url: str, *, replace: bool = False) -> None:
         from scrapersky.cli.backup import move as work
 
     work(url, replace=replace)
+
+
+def adopt(
+    url: str,
+    *,
+    dry_run: bool = False,
+    tenant: TenantName = None,
+    report: Path | None = None,
+) -> int:
+    """Adopt the records of the system before this one from its database.
+
+    Reads its tables, changes nothing there, and says of every row what became of it. Rows that
+    were in work wait again. If it is stopped, run it again: nothing is stored twice.
+
+    Parameters
+    ----------
+    url
+        The old database: postgresql://user:password@host/database.
+    dry_run
+        Report what would become of every row, and store nothing.
+    report
+        A CSV file for every line of the report; the terminal shows examples.
+    """
+    with without_collector():
+        from scrapersky.cli.adopt import adopt as work
+
+    return work(url, dry_run=dry_run, tenant=tenant, report=report)
 
 
 def roles(

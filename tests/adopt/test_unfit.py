@@ -1,0 +1,196 @@
+"""Databases that are not as they should be: each is told in one line, and nothing breaks."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sdk_tests.rig.cluster import Cluster, running_cluster
+from tests.adopt.conftest import Adopter
+from tests.adopt.old_system import add_old, key, small_town
+from tests.cli.rig import execute
+from tests.conftest import TestDatabase
+
+AS_TEXT = "ALTER TABLE {} ALTER {column} DROP DEFAULT, ALTER {column} TYPE text"
+LOST_KEY = "ALTER TABLE contacts DROP CONSTRAINT contacts_pkey"
+RIGHTS = (
+    "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+    "REVOKE SELECT ON contacts FROM reader",
+    "ALTER TABLE pages ENABLE ROW LEVEL SECURITY",
+)
+
+
+def refused(adopter: Adopter, **more: Any) -> str:
+    """Return the one line in which an old database is refused."""
+    answer = adopter.adopt(**more)
+    first, *rest = answer.stderr.splitlines()
+    assert answer.returncode in {1, 2}
+    assert first.startswith("scrapersky: ")
+    assert len(rest) == 1, answer.stderr
+    assert rest[0].startswith("What to do: ")
+    return first
+
+
+def test_databases_that_are_not_the_old_system_ended_in_a_traceback(
+    adopter: Adopter,
+) -> None:
+    another = adopter.old.dsn.replace(adopter.old.name, "postgres")
+    nobody = adopter.old.dsn.replace("scrapersky@", "nobody_of_this_name:x@")
+    nowhere = adopter.old.dsn.replace(adopter.old.name, "no_such_database")
+
+    assert "has none of the tables" in refused(adopter, url=another)
+    assert "refused the user name or password" in refused(adopter, url=nobody)
+    assert "there is no such database" in refused(adopter, url=nowhere)
+    assert "is not a URL" in refused(adopter, url="old")
+    assert "is a database of this ScraperSky" in refused(adopter, url=adopter.ours.dsn)
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "code"),
+    [
+        (
+            "ALTER TABLE domains DROP domain CASCADE",
+            "domains: nothing of it is adopted, because it has no column domain.",
+            1,
+        ),
+        (
+            "ALTER TABLE contacts DROP id",
+            "contacts: nothing of it is adopted, because it has no column id.",
+            1,
+        ),
+        ("DROP TABLE sitemaps", "sitemaps: there is no such table", 0),
+        (
+            "ALTER TABLE sitemap_files DROP last_modified",
+            "sitemap_files: not there, stays empty: generator, lastmod",
+            0,
+        ),
+    ],
+)
+def test_what_an_old_database_lacks_is_told_in_one_line(
+    adopter: Adopter, change: str, said: str, code: int
+) -> None:
+    execute(adopter.old, change)
+
+    done = adopter.adopt()
+
+    assert said in done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (code, "")
+    assert execute(adopter.ours, "SELECT count(*) FROM places_staging") == [(2,)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Run a server whose users are asked for their passwords."""
+    with running_cluster() as cluster:
+        rules = cluster.data / "pg_hba.conf"
+        rules.write_text("host all reader all scram-sha-256\n" + rules.read_text())
+        for statement in (
+            "SELECT pg_reload_conf()",
+            "CREATE ROLE reader LOGIN PASSWORD 'right'",
+        ):
+            cluster.execute(statement)
+        yield cluster
+
+
+@pytest.mark.slow
+def test_an_old_database_that_may_not_be_read_ended_in_a_traceback(
+    adopter: Adopter, cluster: Cluster
+) -> None:
+    cluster.create_database("old")
+    place = f"127.0.0.1:{cluster.port}/old"
+    database = TestDatabase(cluster.url("old"), cluster.dsn("old"), "old")
+    small_town(database)
+    for statement in RIGHTS:
+        execute(database, statement)
+
+    done = adopter.adopt(url=f"postgresql://reader:right@{place}")
+
+    said = [line for line in done.stdout.splitlines() if "nothing of it" in line]
+    assert said == [
+        (
+            "pages: nothing of it is adopted, because query would be affected by row-level "
+            'security policy for table "pages".'
+        ),
+        "contacts: nothing of it is adopted, because its user may not read it.",
+    ]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert execute(adopter.ours, "SELECT count(*) FROM domains") == [(1,)]
+    wrong = f"postgresql://reader:wrong@{place}"
+    assert "refused the user name or password" in refused(adopter, url=wrong)
+
+
+def text_statuses(adopter: Adopter) -> None:
+    columns = (
+        ("domains", "sitemap_analysis_status"),
+        ("domains", "sitemap_curation_status"),
+        ("pages", "page_processing_status"),
+    )
+    for table, column in columns:
+        execute(adopter.old, AS_TEXT.format(table, column=column))
+
+
+BAD_ROWS: tuple[tuple[str, dict[str, Any], tuple[str, ...]], ...] = (
+    ("domains", {"id": key(100), "domain": "upper.com", "status": "PENDING",
+      "sitemap_curation_status": "not_a_fit", "sitemap_analysis_status": "RUNNING"},
+     ("sitemap_analysis_status", "changed", "was processing: queued again")),
+    ("domains", {"id": key(101), "domain": "odd.com", "status": "hibernating"},
+     ("status", "left out", "unknown label 'hibernating'")),
+    ("domains", {"id": key(102), "domain": "10.0.0.1"},
+     ("domain", "refused", "not a domain on the public internet")),
+    ("domains", {"id": key(103), "domain": None}, ("domain", "refused", "it is empty")),
+    ("domains", {"id": key(104), "domain": "long.com", "title": "x" * 5_000},
+     ("title", "left out", "longer than 2,000 characters")),
+    ("places_staging", {"id": 7, "place_id": "ChIJ-1", "name": "again"},
+     ("source_place_id", "merged", "the same source and source_place_id as another row")),
+    ("local_businesses", {"id": key(110), "place_id": "ChIJ-gone", "rating": "NaN"},
+     ("place_id", "left out", "it names no row of places_staging")),
+    ("sitemap_files", {"id": key(120), "domain_id": key(999), "url": "https://a.com/s"},
+     ("domain_id", "refused", "it names no row of domains")),
+    ("pages", {"id": key(130), "domain_id": key(10), "url": "ftp://a.com/"},
+     ("url", "refused", "has the scheme 'ftp'")),
+    ("pages", {"id": key(131), "domain_id": key(10), "url": "https://a.com/" + "y" * 9_000},
+     ("url", "refused", "longer than 2,000 characters")),
+    ("contacts", {"id": key(140), "domain_id": key(10), "email": "ada(at)x.com"},
+     ("email", "refused", "This is not an e-mail address")),
+    ("contacts", {"id": key(141), "domain_id": key(10), "email": "ADA@harbour-dental.com"},
+     ("email", "merged", "the same domain_id and email as another row")),
+    ("contacts", {"id": key(142), "domain_id": key(10), "email": "b@harbour-dental.com",
+      "phone_number": "12", "page_id": key(998)},
+     ("page_id", "left out", "it names no row of pages")),
+)  # fmt: skip
+
+
+def test_rows_that_do_not_fit_are_told_with_table_column_and_reason(
+    adopter: Adopter,
+) -> None:
+    text_statuses(adopter)
+    execute(adopter.old, LOST_KEY)
+    for table, values, _ in BAD_ROWS:
+        add_old(adopter.old, table, **values)
+    add_old(adopter.old, "contacts", id=key(40), email="twice@harbour-dental.com")
+
+    done = adopter.adopt()
+
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()]
+    told = {
+        (line[0], line[1], line[3], line[4], line[5])
+        for line in printed
+        if len(line) == 6
+    }
+    for table, values, (column, fate, reason) in BAD_ROWS:
+        assert (table, column, fate, reason, str(values["id"])) in told
+    same_key = (
+        "contacts",
+        "id",
+        "refused",
+        "another row has the same key",
+        str(key(40)),
+    )
+    assert same_key in told
+    query = """SELECT status, sitemap_curation_status, sitemap_analysis_status
+      FROM domains WHERE domain IN ('upper.com', 'odd.com') ORDER BY domain"""
+    assert execute(adopter.ours, query) == [
+        ("pending", "New", "pending"), ("pending", "Not a Fit", "queued"),
+    ]  # fmt: skip
