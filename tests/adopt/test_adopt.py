@@ -52,8 +52,8 @@ def test_references_of_a_domain_that_was_there_twice_were_lost(
     domain, page = str(key(10)), str(key(30))
     assert execute(adopter.ours, LEDGER) == [
         (
-            str(key(40)), "ada@harbour-dental.com", domain, page,
-            "https://harbour-dental.com/contact", "Harbour Dental", domain, "ChIJ-1",
+            str(key(40)), "ada@harbour-dental.bv", domain, page,
+            "http://harbour-dental.bv/contact", "Harbour Dental", domain, "ChIJ-1",
         )
     ]  # fmt: skip
     assert cells(done.stdout, "domains", "merged")[2:] == [
@@ -82,7 +82,7 @@ def test_labels_of_other_enum_types_are_ours_afterwards(adopter: Adopter) -> Non
     assert execute(adopter.ours, query) == [
         (
             "completed", "submitted", "Selected", "Completed", "Complete", "CORPORATE",
-            "WordPress", ["info@harbour-dental.com"], {"cms": "xy"},
+            "WordPress", ["info@harbour-dental.bv"], {"cms": "xy"},
         )
     ]  # fmt: skip
 
@@ -91,10 +91,10 @@ def test_every_value_of_an_adopted_contact_has_its_source(adopter: Adopter) -> N
     adopter.adopt()
 
     query = "SELECT field, value, url, snippet, method FROM contact_evidence ORDER BY 1"
-    where = ("https://harbour-dental.com/contact", "write to Ada",
+    where = ("http://harbour-dental.bv/contact", "write to Ada",
              "adopted from the old database")  # fmt: skip
     assert execute(adopter.ours, query) == [
-        ("email", "ada@harbour-dental.com", *where),
+        ("email", "ada@harbour-dental.bv", *where),
         ("name", "Ada Byron", *where),
     ]
 
@@ -134,7 +134,7 @@ def test_the_old_database_is_as_it_was(
     adopter: Adopter, postgres_server: TestServer
 ) -> None:
     def dump() -> bytes:
-        program = [postgres_server.bin / "pg_dump", "--inserts", adopter.old.dsn]
+        program = [str(postgres_server.bin / "pg_dump"), "--inserts", adopter.old.dsn]
         whole = subprocess.run(program, check=True, capture_output=True).stdout
         return re.sub(rb"\\(un)?restrict.*", b"", whole)
 
@@ -148,14 +148,14 @@ def test_the_old_database_is_as_it_was(
 
 def test_whoever_is_on_the_suppression_list_came_back(adopter: Adopter) -> None:
     rows = (
-        {"id": key(51), "email": "bob@harbour-dental.com", "name": "Bob Roe"},
-        {"id": key(52), "email": "x@harbour-dental.com", "context": "or bob@other.com"},
-        {"id": key(53), "email": "info@gone.com", "domain_id": key(12)},
+        {"id": key(51), "email": "bob@harbour-dental.bv", "name": "Bob Roe"},
+        {"id": key(52), "email": "x@harbour-dental.bv", "context": "or bob@other.bv"},
+        {"id": key(53), "email": "info@gone.bv", "domain_id": key(12)},
     )
-    add_old(adopter.old, "domains", id=key(12), domain="gone.com")
+    add_old(adopter.old, "domains", id=key(12), domain="gone.bv")
     for row in rows:
         add_old(adopter.old, "contacts", **{"domain_id": key(10), **row})
-    suppress(adopter, "bob@harbour-dental.com", "bob@other.com", "gone.com")
+    suppress(adopter, "bob@harbour-dental.bv", "bob@other.bv", "gone.bv")
 
     done = adopter.adopt()
 
@@ -191,14 +191,14 @@ def test_the_row_somebody_decided_about_was_merged_into_the_other(
 ) -> None:
     for number, decision in ((60, "New"), (61, "Maybe")):
         add_old(
-            adopter.old, "domains", id=key(number), domain="twice.com",
+            adopter.old, "domains", id=key(number), domain="twice.bv",
             sitemap_curation_status=decision, created_at=f"2024-01-{number - 50}",
         )  # fmt: skip
 
     adopter.adopt()
 
     query = """SELECT id, sitemap_curation_status, created_at::date::text FROM domains
-      WHERE domain = 'twice.com'"""
+      WHERE domain = 'twice.bv'"""
     assert execute(adopter.ours, query) == [(key(61), "Maybe", "2024-01-11")]
 
 

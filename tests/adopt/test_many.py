@@ -21,34 +21,34 @@ from tests.conftest import TestDatabase, TestServer, a_database
 pytestmark = pytest.mark.slow
 FILL = """
 INSERT INTO places_staging (id, place_id, name, deep_scan_status)
-  SELECT n, 'ChIJ-' || n % {tenth} * 9, 'Place ' || n,
+  SELECT n, 'ChIJ-' || n - (n % 20 = 1)::int, 'Place ' || n,
     CASE n % 3 WHEN 0 THEN 'Processing'::gcp_api_deep_scan_status_enum END
   FROM generate_series(1, {tenth}) n;
 INSERT INTO local_businesses (id, place_id, business_name, phone, country, website_url)
   SELECT md5('b' || n)::uuid, 'ChIJ-' || n, 'Business ' || n, '020 7946 ' || 1000 + n % 9000,
-    'GB', 'https://site-' || n || '.com/' FROM generate_series(1, {tenth}) n;
+    'GB', 'https://site-' || n || '.bv/' FROM generate_series(1, {tenth}) n;
 INSERT INTO domains (id, domain, status, local_business_id)
   SELECT md5('d' || n)::uuid, CASE WHEN n % 50 = 0 THEN 'not a domain ' || n
-    ELSE 'site-' || n - (n % 20 = 1)::int || '.com' END,
+    ELSE 'site-' || n - (n % 20 = 1)::int || '.bv' END,
     CASE n % 4 WHEN 0 THEN 'processing' WHEN 1 THEN 'Completed' ELSE 'pending' END,
     md5('b' || n)::uuid FROM generate_series(1, {tenth}) n;
 INSERT INTO sitemap_files (id, domain_id, url, sitemap_type, sitemap_import_status)
-  SELECT md5('s' || n)::uuid, md5('d' || n)::uuid, 'https://site-' || n || '.com/s.xml',
+  SELECT md5('s' || n)::uuid, md5('d' || n)::uuid, 'https://site-' || n || '.bv/s.xml',
     'standard', CASE n % 2 WHEN 0 THEN 'Processing'::sitemap_import_status_enum END
   FROM generate_series(1, {tenth}) n;
 INSERT INTO pages (id, domain_id, sitemap_file_id, url, page_processing_status)
   SELECT md5('p' || n)::uuid, md5('d' || n % {tenth} + 1)::uuid,
     md5('s' || n % {tenth} + 1)::uuid,
-    'https://site-' || n % {tenth} + 1 || '.com/page/' || n,
+    'https://site-' || n % {tenth} + 1 || '.bv/page/' || n,
     CASE n % 5 WHEN 0 THEN 'Processing'::pageprocessingstatus END
   FROM generate_series(1, 2 * {tenth}) n;
 INSERT INTO sitemap_urls (id, sitemap_id, url)
   SELECT md5('u' || n)::uuid, md5('s' || n % {tenth} + 1)::uuid,
-    'https://site-' || n % {tenth} + 1 || '.com/page/' || n
+    'https://site-' || n % {tenth} + 1 || '.bv/page/' || n
   FROM generate_series({tenth} + 1, 3 * {tenth}) n;
 INSERT INTO contacts (id, domain_id, page_id, email, name)
   SELECT md5('c' || n)::uuid, md5('d' || n % {tenth} + 1)::uuid, md5('p' || n)::uuid,
-    CASE WHEN n % 10 = 0 THEN 'mail me' ELSE 'info' || n % 7 || '@site-' || n || '.com' END,
+    CASE WHEN n % 10 = 0 THEN 'mail me' ELSE 'info' || n % 7 || '@site-' || n || '.bv' END,
     'Ada Byron' FROM generate_series(1, 2 * {tenth}) n;
 """
 ROWS = """SELECT md5(string_agg(md5(row), '' ORDER BY row)), count(*) FROM (
@@ -94,7 +94,7 @@ def test_an_adoption_that_was_killed_stored_rows_twice_or_lost_them(
     create_database(durable_server, name, f'TEMPLATE "{DATABASE}"')
     whole = database_of(durable_server, name)
     settings = CLEAN | {"SCRAPERSKY_DATA_DIR": str(adopter.home)}
-    words = [COMMAND, "adopt", large.dsn]
+    words = [str(COMMAND), "adopt", large.dsn]
     unhindered = subprocess.run(
         words, env=settings | {"DATABASE_URL": whole.url}, check=True,
         capture_output=True, text=True, cwd="/",

@@ -131,31 +131,31 @@ def text_statuses(adopter: Adopter) -> None:
 
 
 BAD_ROWS: tuple[tuple[str, dict[str, Any], tuple[str, ...]], ...] = (
-    ("domains", {"id": key(100), "domain": "upper.com", "status": "PENDING",
+    ("domains", {"id": key(100), "domain": "upper.bv", "status": "PENDING",
       "sitemap_curation_status": "not_a_fit", "sitemap_analysis_status": "RUNNING"},
      ("sitemap_analysis_status", "changed", "was processing: queued again")),
-    ("domains", {"id": key(101), "domain": "odd.com", "status": "hibernating"},
+    ("domains", {"id": key(101), "domain": "odd.bv", "status": "hibernating"},
      ("status", "left out", "unknown label 'hibernating'")),
     ("domains", {"id": key(102), "domain": "10.0.0.1"},
      ("domain", "refused", "not a domain on the public internet")),
     ("domains", {"id": key(103), "domain": None}, ("domain", "refused", "it is empty")),
-    ("domains", {"id": key(104), "domain": "long.com", "title": "x" * 5_000},
+    ("domains", {"id": key(104), "domain": "long.bv", "title": "x" * 5_000},
      ("title", "left out", "longer than 2,000 characters")),
     ("places_staging", {"id": 7, "place_id": "ChIJ-1", "name": "again"},
      ("source_place_id", "merged", "the same source and source_place_id as another row")),
     ("local_businesses", {"id": key(110), "place_id": "ChIJ-gone", "rating": "NaN"},
      ("place_id", "left out", "it names no row of places_staging")),
-    ("sitemap_files", {"id": key(120), "domain_id": key(999), "url": "https://a.com/s"},
+    ("sitemap_files", {"id": key(120), "domain_id": key(999), "url": "https://a.bv/s"},
      ("domain_id", "refused", "it names no row of domains")),
-    ("pages", {"id": key(130), "domain_id": key(10), "url": "ftp://a.com/"},
+    ("pages", {"id": key(130), "domain_id": key(10), "url": "ftp://a.bv/"},
      ("url", "refused", "has the scheme 'ftp'")),
-    ("pages", {"id": key(131), "domain_id": key(10), "url": "https://a.com/" + "y" * 9_000},
+    ("pages", {"id": key(131), "domain_id": key(10), "url": "https://a.bv/" + "y" * 9_000},
      ("url", "refused", "longer than 2,000 characters")),
-    ("contacts", {"id": key(140), "domain_id": key(10), "email": "ada(at)x.com"},
+    ("contacts", {"id": key(140), "domain_id": key(10), "email": "ada(at)x.bv"},
      ("email", "refused", "This is not an e-mail address")),
-    ("contacts", {"id": key(141), "domain_id": key(10), "email": "ADA@harbour-dental.com"},
+    ("contacts", {"id": key(141), "domain_id": key(10), "email": "ADA@harbour-dental.bv"},
      ("email", "merged", "the same domain_id and email as another row")),
-    ("contacts", {"id": key(142), "domain_id": key(10), "email": "b@harbour-dental.com",
+    ("contacts", {"id": key(142), "domain_id": key(10), "email": "b@harbour-dental.bv",
       "phone_number": "12", "page_id": key(998)},
      ("page_id", "left out", "it names no row of pages")),
 )  # fmt: skip
@@ -168,7 +168,7 @@ def test_rows_that_do_not_fit_are_told_with_table_column_and_reason(
     execute(adopter.old, LOST_KEY)
     for table, values, _ in BAD_ROWS:
         add_old(adopter.old, table, **values)
-    add_old(adopter.old, "contacts", id=key(40), email="twice@harbour-dental.com")
+    add_old(adopter.old, "contacts", id=key(40), email="twice@harbour-dental.bv")
 
     done = adopter.adopt()
 
@@ -190,7 +190,7 @@ def test_rows_that_do_not_fit_are_told_with_table_column_and_reason(
     )
     assert same_key in told
     query = """SELECT status, sitemap_curation_status, sitemap_analysis_status
-      FROM domains WHERE domain IN ('upper.com', 'odd.com') ORDER BY domain"""
+      FROM domains WHERE domain IN ('upper.bv', 'odd.bv') ORDER BY domain"""
     assert execute(adopter.ours, query) == [
         ("pending", "New", "pending"), ("pending", "Not a Fit", "queued"),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.adopt.old_database import OldDatabase, TableUnreadable, names_of
-from scrapersky.adopt.old_row import OldRow, RowRefused, fitted_row, key_from
+from scrapersky.adopt.old_row import Columns, OldRow, RowRefused, fitted_row, key_from
 from scrapersky.adopt.old_table import (
     GOOGLE,
     LINK_TO_BUSINESS,
@@ -91,12 +91,13 @@ class Adoption:
             await self._leave(old, name, reason)
 
     async def _adopt_table(self, old: OldDatabase, table: OldTable) -> None:
+        columns = {name: table.target.c[name] for name in table.columns}
         async for given in old.slices(table):
             self.report.read[table.name] += len(given)
             rows = []
             for one in given:
                 try:
-                    rows.append(self._read(table, one))
+                    rows.append(self._read(table, columns, one))
                 except RowRefused as error:
                     self._refuse(table, str(one["old_key"]), error)
             await self._store(table, rows)
@@ -112,20 +113,22 @@ class Adoption:
             self.report.skipped[table] = str(error)
             return
         self.report.read[table] = self.report.rows[table, RowFate.REFUSED] = count
-        self.report.reasons[table, "", RowFate.REFUSED, reason] = count
+        if count:
+            self.report.reasons[table, "", RowFate.REFUSED, reason] = count
 
-    def _read(self, table: OldTable, given: Mapping[str, Any]) -> OldRow:
+    def _read(
+        self, table: OldTable, columns: Columns, given: Mapping[str, Any]
+    ) -> OldRow:
         """Understand one row; raise RowRefused if it cannot be adopted."""
         if given["old_key"] is None:
             raise RowRefused("id", "it is empty")
         if given["old_turn"] > 1:
             raise RowRefused("id", "another row has the same key")
-        columns = {name: table.target.c[name] for name in table.columns}
         row = fitted_row(given["old_key"], columns, given)
         row.extra = {name: given.get(name) for name in table.extra}
         for name in table.needs:
             if row.values[name] is None:
-                raise RowRefused(name, why_empty(row, name))
+                raise RowRefused(name, row.why_empty(name))
         table.finish(row)
         now = utc_now()
         row.values |= {
@@ -320,15 +323,9 @@ def without_parent(table: OldTable, row: OldRow) -> RowVerdict | None:
     """Refuse a row that names nothing where it has to."""
     for reference in table.references:
         if reference.required and row.values[reference.column] is None:
-            why = why_empty(row, reference.column)
+            why = row.why_empty(reference.column)
             return RowVerdict(row, RowFate.REFUSED, reference.column, why)
     return None
-
-
-def why_empty(row: OldRow, column: str) -> str:
-    """Say why a row has no value in a column."""
-    reasons = (reason for name, _, reason in row.changes if name == column)
-    return next(reasons, "it is empty")
 
 
 def named(row: OldRow) -> str | None:

@@ -2,6 +2,7 @@
 
 import re
 from enum import Enum, StrEnum
+from functools import cache
 from typing import Final
 
 SYNONYMS: Final = (
@@ -9,10 +10,13 @@ SYNONYMS: Final = (
     ("error", "failed", "failure"),
     ("processing", "inprogress", "running", "started"),
     ("queued", "pending", "waiting"),
+    ("new", "pending"),
 )
-"""What the versions of the old system called the same state of work."""
+"""What the versions of the old system called the same state of work; the first group that
+has a label is asked."""
 
 
+@cache
 def label_of(written: str, kind: type[Enum] | None) -> StrEnum | None:
     """Return our label for one of the old system; None if nothing here means the same."""
     ours = {

@@ -23,6 +23,7 @@ KEYS: Final = UUID("6f1d9c1e-5a0b-5c57-9d0e-3a6c5a1f7b20")
 """The namespace of keys for rows whose old key is not a UUID."""
 
 Values = dict[str, Any]
+Columns = Mapping[str, Column[Any]]
 
 
 class RowRefused(Exception):
@@ -53,6 +54,11 @@ class OldRow:
         """Return a row that can be changed without changing this one."""
         return OldRow(self.key, {**self.values}, {**self.extra}, [*self.changes])
 
+    def why_empty(self, column: str) -> str:
+        """Say why there is no value in a column."""
+        reasons = (reason for name, _, reason in self.changes if name == column)
+        return next(reasons, "it is empty")
+
     def leave_out(self, column: str, reason: str) -> None:
         """Do without a value."""
         self.values[column] = None
@@ -67,9 +73,7 @@ def key_from(table: str, written: object) -> UUID:
         return uuid5(KEYS, f"{table}:{written}")
 
 
-def fitted_row(
-    key: str, columns: Mapping[str, Column[Any]], given: Mapping[str, object]
-) -> OldRow:
+def fitted_row(key: str, columns: Columns, given: Mapping[str, object]) -> OldRow:
     """Bring the values of a row into the types of our columns; what does not fit is left out."""
     row = OldRow(key, {})
     for name, column in columns.items():

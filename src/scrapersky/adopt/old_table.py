@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from enum import StrEnum
+from typing import Final
 
 from sqlalchemy import Table
 
-from scrapersky.adopt.old_row import OldRow, RowRefused
+from scrapersky.adopt.old_row import OldRow, RowRefused, Values
 from scrapersky.curation.batch.submission import SubmittedLine
 from scrapersky.errors import InvalidSubject, InvalidUrl
 from scrapersky.extraction.email_quality import judge_email
@@ -147,31 +148,33 @@ def finish_page(row: OldRow) -> None:
 def finish_contact(row: OldRow) -> None:
     """Bring address and number into their one form; refuse whom nobody can reach."""
     values = row.values
-    for column, read in (("email", fitted_email), ("phone", canonical_phone)):
-        if values[column] is not None:
-            try:
-                values[column] = read(values[column])
-            except InvalidSubject as error:
-                row.leave_out(column, str(error).rstrip("."))
+    for column, finish in (("email", finish_email), ("phone", finish_phone)):
+        try:
+            if values[column] is not None:
+                finish(values)
+        except InvalidSubject as error:
+            row.leave_out(column, str(error).rstrip("."))
     if values["email"] is None and values["phone"] is None:
-        _, _, reason = next(
-            (one for one in row.changes if one[0] in {"email", "phone"}), ("", "", "")
-        )
-        raise RowRefused("email", reason or "neither an e-mail address nor a number")
-    if values["email"] is not None and values["email_type"] is None:
-        values["email_type"] = judge_email(values["email"]).type.value
+        raise RowRefused("email", row.why_empty("email"))
     if values["validation_processing_status"] == ContactProcessingStatus.COMPLETE:
         # Done was the old system's work with the contact: nobody has validated it here.
         values["validation_processing_status"] = None
     values["confidence"] = SURENESS
 
 
-def fitted_email(written: str) -> str:
-    """Return an address in its one form; raise InvalidSubject if it is none."""
-    address = canonical_email(written)
-    if len(address) > LONGEST_NAME or not judge_email(address).is_valid:
+def finish_email(values: Values) -> None:
+    """Bring an address into its one form; raise InvalidSubject if it is none."""
+    address = canonical_email(values["email"])
+    quality = judge_email(address)
+    if len(address) > LONGEST_NAME or not quality.is_valid:
         raise InvalidSubject("This is not an e-mail address.")
-    return address
+    values["email"] = address
+    values["email_type"] = values["email_type"] or quality.type.value
+
+
+def finish_phone(values: Values) -> None:
+    """Bring a number into its one form; raise InvalidSubject if it has no country."""
+    values["phone"] = canonical_phone(values["phone"])
 
 
 def fitted_url(written: str) -> str:
@@ -182,9 +185,9 @@ def fitted_url(written: str) -> str:
         raise RowRefused("url", error.why) from None
 
 
-def known(kind: Any, written: str | None) -> str | None:  # noqa: ANN401 - an enum's class
+def known(kind: type[StrEnum], written: str | None) -> str | None:
     """Return a value of an enum, or None if it is not one."""
-    return written.lower() if written and written.lower() in set(kind) else None
+    return written.lower() if written and written.lower() in {*kind} else None
 
 
 TIMES: Final[Names] = {
