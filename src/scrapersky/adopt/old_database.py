@@ -38,7 +38,7 @@ LINKED_DOMAIN: Final = """LEFT JOIN (
   ORDER BY CAST(local_business_id AS text), id) d ON d.business = CAST(o.id AS text)"""
 """The old system had the link on the domain. It is joined as a whole: to look for each
 business would read all domains each time."""
-OURS: Final = text("SELECT to_regclass('curation.claim') IS NOT NULL")
+OURS: Final = text("SELECT to_regclass('suppression_keys') IS NOT NULL")
 TABLES: Final = text("""SELECT n AS name, has_table_privilege(c.oid, 'SELECT') AS readable,
     ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0
       AND NOT attisdropped ORDER BY attnum) AS columns
