@@ -47,7 +47,7 @@ async def test_starting_and_stopping_leaves_nothing_in_hand(
 ) -> None:
     settings = settings_for({"SCRAPERSKY_DATA_DIR": str(tmp_path)})
     async with background_work(settings, parse_target(database.url)) as background:
-        background.schedule.start()
+        await background.schedule.start()
         await background.schedule.stop()
         await background.schedule.stop()
         assert background.worker is not None

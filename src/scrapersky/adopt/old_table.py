@@ -7,19 +7,20 @@ from typing import Final
 
 from sqlalchemy import Table
 
+from contact_extraction.email_quality import judge_email
+from contact_extraction.errors import InvalidUrl
+from contact_extraction.page_type import PageType, rate_page
+from contact_extraction.sitemap.model import SitemapKind
+from contact_extraction.urls import canonical_url
 from scrapersky.adopt.old_row import OldRow, RowRefused, Values
 from scrapersky.curation.batch.submission import SubmittedLine
-from scrapersky.errors import InvalidSubject, InvalidUrl
-from scrapersky.extraction.email_quality import judge_email
-from scrapersky.extraction.page_type import PageType, rate_page
-from scrapersky.extraction.sitemap.model import SitemapKind
+from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import (
     LONGEST_NAME,
     canonical_email,
     canonical_phone,
     stored_phone,
 )
-from scrapersky.kit.urls import canonical_url
 from scrapersky.privacy.card import canonical_emails
 from scrapersky.records import (
     Contact,
