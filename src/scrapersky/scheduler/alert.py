@@ -32,7 +32,7 @@ CONNECTION_SHARE: Final = 0.85
 MOST_SKEW: Final = 30.0
 GONE_FOR: Final = 3600.0
 """Seconds for which a process that vanished is spoken of."""
-BROKEN: Final = ("missed", "skipped", "failed")
+BROKEN: Final = ("missed", "skipped", "failed", "lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def job_missed(sight: Sight) -> Iterator[Trouble]:
             yield Trouble(
                 "job_missed",
                 job,
-                f"The job {job} was missed, skipped or failed {broken} times within "
+                f"The job {job} was missed, skipped, lost or failed {broken} times within "
                 f"{minutes(RUNS_LATELY.total_seconds())}.",
                 "`GET /scheduler/runs` has the reasons. A busy machine misses; a run that "
                 "is longer than its interval is skipped.",

@@ -52,7 +52,8 @@ class DrainLog:
         """Look at every stage again and again, for as long as the process runs."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            await self.look()
+            # Cut off in the middle, a record could be begun and not known of.
+            await asyncio.shield(self.look())
 
     async def look(self) -> None:
         """Record what has changed since the last look."""
@@ -75,8 +76,9 @@ class DrainLog:
 
     async def close(self) -> None:
         """End every record: nothing is worked any more."""
-        for stage in self._jobs:
-            await self._close(stage)
+        async with self._writing:
+            for stage in self._jobs:
+                await self._close(stage)
 
     async def _look_at(self, stage: str) -> None:
         drain, is_busy = self._current(stage), self._tally.is_busy(stage)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from curation_sdk.reap import has_ended
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records.base import Json
 from scrapersky.scheduler.overrides import stored_changes, with_changes
@@ -47,7 +48,11 @@ async def job_statuses(
 ) -> list[JobStatus]:
     """Report every job: where it runs and when next, how many runs there are, the last."""
     current = with_changes(settings, await stored_changes(connection))
-    processes = [p for p in await live_processes(connection) if p.state != "gone"]
+    processes = [
+        process
+        for process in await live_processes(connection)
+        if process.state != "gone" and not has_ended(process.name)
+    ]
     jobs = [*planned_jobs(current)]
     running = await running_now(connection)
     last = await last_runs(connection, [job.id for job in jobs])

@@ -72,10 +72,11 @@ class RunLog:
         """How runs ended while the database was away: none of them may seem to run on."""
 
     async def clock_skew(self) -> timedelta:
-        """Return how far the clock of the database is ahead of this machine's."""
+        """Return how far the clock of the database is ahead, if that makes a difference."""
         async with self._engine.connect() as connection:
-            now = await connection.scalar(select(func.clock_timestamp()))
-        return (now or utc_now()) - utc_now()
+            now = (await connection.execute(select(NOW))).scalar_one()
+        skew: timedelta = now - utc_now()
+        return skew if abs(skew) > EARLIEST else timedelta(0)
 
     async def begin(
         self,
