@@ -418,7 +418,9 @@ def requeue_orphans(queue: Queue) -> str:
 
     $3 is for how many seconds they must have been so, unchanged; 0 takes all. A row that
     is seen for the first time leaves a line in its history that names its version, so
-    that any change to the row in between begins the time anew, whoever made it.
+    that any change to the row in between begins the time anew, whoever made it. Claims
+    under another name of the same column count as well, until an hour after they ended:
+    a stage may have been renamed.
     """
     return f"""WITH orphan AS MATERIALIZED (
     SELECT m.ctid AS place, m.{queue.key}::text AS item,
@@ -426,9 +428,11 @@ def requeue_orphans(queue: Queue) -> str:
     FROM {queue.table} m
     WHERE m.{queue.status} = {literal(queue.processing)} AND NOT EXISTS (
       SELECT FROM curation.claim k WHERE k.item = m.{queue.key}::text
-        AND k.stage = ANY(ARRAY(SELECT s.name FROM curation.stage s
-          WHERE s.queue->>'table' = {literal(queue.table)}
-            AND s.queue->>'status' = {literal(queue.status)})))
+        AND (k.stage = $1 OR (
+          coalesce(k.lease_until, k.due_at) > clock_timestamp() - interval '1 hour'
+          AND k.stage = ANY(ARRAY(SELECT s.name FROM curation.stage s
+            WHERE s.queue->>'table' = {literal(queue.table)}
+              AND s.queue->>'status' = {literal(queue.status)})))))
     FOR NO KEY UPDATE OF m SKIP LOCKED
   ), dated AS MATERIALIZED (
     SELECT orphan.*, (SELECT min(a.settled_at) FROM curation.attempt a

@@ -779,8 +779,14 @@ async def test_a_row_that_waits_under_another_name_is_not_taken_from_there(
         await job_loop(desk, write_reply)
         await pass_time(desk)
     await reap(desk.engine)
-
     assert await desk.states() == {"Processing": 1}
+
+    # Nobody works under that name any more.
+    await desk.execute("UPDATE curation.claim SET due_at = due_at - interval '2 hours'")
+    await job_loop(desk, write_reply)
+    await pass_time(desk)
+    await job_loop(desk, write_reply)
+    assert await desk.states() == {"Complete": 1}
 
 
 async def test_a_loop_that_polls_looks_for_such_rows_once_in_a_while(
