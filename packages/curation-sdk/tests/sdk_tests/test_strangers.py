@@ -27,7 +27,14 @@ from curation_sdk import (
     working_item,
 )
 from curation_sdk.errors import InvalidStage
-from curation_sdk.events import DeadLettered, Events, Requeued, Rescued, Settled
+from curation_sdk.events import (
+    DeadLettered,
+    Events,
+    Requeued,
+    Rescued,
+    Settled,
+    WorkerFault,
+)
 from curation_sdk.registry import queue_index
 from curation_sdk.settlement import LONGEST_TRACEBACK
 from sdk_tests.conftest import Database
@@ -800,6 +807,21 @@ async def test_a_loop_that_polls_looks_for_such_rows_once_in_a_while(
 
     assert await desk.tried(1) == ["unclaimed"]
     assert await desk.tried(2) == []
+
+
+async def test_a_look_that_fails_does_not_end_the_call(desk: Desk) -> None:
+    await desk.open(1)
+    await job_loop(desk, write_reply)
+    await desk.execute(
+        "UPDATE curation.stage SET queue = queue || jsonb_build_object("
+        "'orphans_sought_at', 'not a time')"
+    )
+    await desk.open(1)
+
+    assert await job_loop(desk, write_reply) == 1
+
+    (fault,) = desk.emitted(WorkerFault)
+    assert fault.doing == "look for rows without a claim"
 
 
 # 8. A call left no line about what it had done
