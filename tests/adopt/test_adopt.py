@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
+from scrapersky.adopt.old_database import open_old_database
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.privacy.key import hand_out_keys
 from scrapersky.privacy.subject import any_subject
 from scrapersky.privacy.suppression import suppress as put_on_list
+from scrapersky.records import METADATA
 from scrapersky.records.audit import Actor
 from tests.adopt.conftest import Adopter
 from tests.adopt.old_system import add_old, key
@@ -34,6 +38,16 @@ def counts(database: TestDatabase) -> list[Any]:
     """Count the rows of what an adoption writes."""
     numbers = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
     return execute(database, f"SELECT {numbers}")
+
+
+def everything(database: TestDatabase) -> list[Any]:
+    """Return how many rows each table has, and where each sequence stands."""
+    names = [table.fullname for part in METADATA for table in part.sorted_tables]
+    rows = [
+        (name, *execute(database, f"SELECT count(*) FROM {name}")) for name in names
+    ]
+    query = "SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"
+    return rows + execute(database, query)
 
 
 def cells(printed: str, *words: str) -> list[str]:
@@ -103,11 +117,11 @@ def test_a_dry_run_stores_nothing_and_prints_what_the_real_one_does(
     adopter: Adopter, tmp_path: Path
 ) -> None:
     add_old(adopter.old, "contacts", id=key(41), domain_id=key(10), email="nobody")
-    before = counts(adopter.ours)
+    before = everything(adopter.ours)
 
     trial = adopter.adopt("--dry-run", "--report", str(tmp_path / "trial"))
 
-    assert counts(adopter.ours) == before
+    assert everything(adopter.ours) == before
     real = adopter.adopt("--report", str(tmp_path / "real"))
     assert trial.stdout == real.stdout + "Nothing was stored: this was a dry run.\n"
     assert (tmp_path / "trial").read_text() == (tmp_path / "real").read_text()
@@ -144,6 +158,12 @@ def test_the_old_database_is_as_it_was(
 
     assert b"Harbour Dental" in before
     assert dump() == before
+
+
+async def test_the_old_database_cannot_be_written(old: TestDatabase) -> None:
+    async with open_old_database(parse_target(old.url)) as opened:
+        with pytest.raises(DBAPIError, match="read-only transaction"):
+            await opened.connection.execute(text("DELETE FROM jobs"))
 
 
 def test_whoever_is_on_the_suppression_list_came_back(adopter: Adopter) -> None:

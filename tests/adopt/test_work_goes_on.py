@@ -17,6 +17,7 @@ LISTS = {
 PAGE = "<title>Contact</title><a href='mailto:new@harbour-dental.bv'>write to us</a>"
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio(loop_scope="session")
 async def test_stages_take_up_rows_that_the_old_system_left_in_work(
     adopter: Adopter, sandbox: Sandbox

@@ -119,7 +119,11 @@ def report_file(path: Path | None) -> Iterator[Callable[[ReportLine], None]]:
     with opened:
         lines = csv.writer(opened)
         lines.writerow(ReportLine._fields)
-        yield lambda line: lines.writerow([plain_text(cell) for cell in line]) and None
+
+        def keep(line: ReportLine) -> None:
+            lines.writerow([plain_text(cell) for cell in line])
+
+        yield keep
 
 
 def show_report(report: AdoptionReport) -> None:
