@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.adopt.old_database import OldDatabase, TableUnreadable, names_of
+from scrapersky.adopt.old_database import OldDatabase, TableUnreadable, old_columns
 from scrapersky.adopt.old_row import Columns, OldRow, RowRefused, fitted_row, key_from
 from scrapersky.adopt.old_table import (
     GOOGLE,
@@ -235,16 +235,16 @@ class Adoption:
             connection,
             self.tenant_id,
             [(row.values, row.extra) for row in rows],
-            domains={*hosts.values(), *filter(None, (named(row) for row in rows))},
+            domains={*hosts.values(), *filter(None, (own_domain(row) for row in rows))},
             people={
                 (row.values["name"], host)
                 for row in rows
-                if (host := host_of(row, hosts)) and row.values.get("name")
+                if (host := parent_host(row, hosts)) and row.values.get("name")
             },
         )
         refused = {}
         for row in rows if guard else ():
-            column = hidden_column(guard, row, host_of(row, hosts))
+            column = hidden_column(guard, row, parent_host(row, hosts))
             if column is None:
                 row.values, row.extra = guard.clean(row.values), guard.clean(row.extra)
                 column = next((n for n in table.needs if row.values[n] is None), None)
@@ -300,13 +300,13 @@ def lacking_column(table: OldTable, there: Sequence[str]) -> str | None:
     """Return the first column without which nothing of an old table can be adopted."""
     if "id" not in there:
         return "id"
-    theirs = names_of(table, there)
+    theirs = old_columns(table, there)
     return next((name for name in table.needs if name not in theirs), None)
 
 
 def remarks_on(table: OldTable, there: Sequence[str]) -> list[str]:
     """Say which columns of an old table have no place here, and which of ours it lacks."""
-    theirs = names_of(table, there)
+    theirs = old_columns(table, there)
     used = {"id", "tenant_id", "created_by", LINK_TO_BUSINESS, *theirs.values()}
     left = [name for name in there if name not in {*used, *table.extra}]
     links = {reference.column for reference in table.references}
@@ -328,13 +328,13 @@ def without_parent(table: OldTable, row: OldRow) -> RowVerdict | None:
     return None
 
 
-def named(row: OldRow) -> str | None:
+def own_domain(row: OldRow) -> str | None:
     """Return the domain that a row is about by itself."""
     name: str | None = row.values.get("domain")
     return name
 
 
-def host_of(row: OldRow, hosts: Mapping[UUID, str]) -> str:
+def parent_host(row: OldRow, hosts: Mapping[UUID, str]) -> str:
     """Return the domain that a row belongs to, or nothing."""
     domain = row.values.get("domain_id")
     return hosts.get(domain, "") if domain else ""
@@ -343,7 +343,7 @@ def host_of(row: OldRow, hosts: Mapping[UUID, str]) -> str:
 def hidden_column(guard: SuppressionFilter, row: OldRow, host: str) -> str | None:
     """Return the column for which a row is on the suppression list; None if it is not."""
     values = row.values
-    if (name := named(row)) and guard.hides_domain(name):
+    if (name := own_domain(row)) and guard.hides_domain(name):
         return "domain"
     if host and guard.hides_domain(host):
         return "domain_id"

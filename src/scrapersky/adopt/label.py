@@ -17,7 +17,7 @@ has a label is asked."""
 
 
 @cache
-def label_of(written: str, kind: type[Enum] | None) -> StrEnum | None:
+def our_label(written: str, kind: type[Enum] | None) -> StrEnum | None:
     """Return our label for one of the old system; None if nothing here means the same."""
     ours = {
         folded_label(member): member

@@ -66,7 +66,7 @@ class OldDatabase:
         """
         if table.name in self.unreadable:
             raise TableUnreadable("its user may not read it")
-        query = query_of(table, self.columns, self.unreadable)
+        query = rows_query(table, self.columns, self.unreadable)
         # A name for each: the driver remembers the columns of a statement.
         cursor = quoted(f"old {table.name}")
         try:
@@ -114,7 +114,7 @@ async def open_old_database(target: Target) -> AsyncIterator[OldDatabase]:
                 await connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
                 )
-                found = await inspect(connection, str(target))
+                found = await inspect_old_database(connection, str(target))
             except (OSError, DBAPIError, asyncpg.PostgresError) as error:
                 raise explain_refusal(error, str(target)) from error
             yield found
@@ -122,7 +122,7 @@ async def open_old_database(target: Target) -> AsyncIterator[OldDatabase]:
         await engine.dispose()
 
 
-async def inspect(connection: AsyncConnection, where: str) -> OldDatabase:
+async def inspect_old_database(connection: AsyncConnection, where: str) -> OldDatabase:
     """Look at what is there; raise unless it is a database of the old system."""
     for statement in SETTINGS:
         await connection.execute(text(statement))
@@ -152,14 +152,14 @@ async def inspect(connection: AsyncConnection, where: str) -> OldDatabase:
     )
 
 
-def query_of(
+def rows_query(
     table: OldTable, there: Mapping[str, Sequence[str]], unreadable: Collection[str]
 ) -> str:
     """Write the query for a table's rows, in the order in which they are adopted."""
     columns = there[table.name]
     chosen = {"old_key": f"CAST(o.{quoted('id')} AS text)"}
     joined = ""
-    for ours, theirs in names_of(table, columns).items():
+    for ours, theirs in old_columns(table, columns).items():
         value = f"o.{quoted(theirs)}"
         is_label = ours in table.target.c and hasattr(
             table.target.c[ours].type, "enums"
@@ -186,7 +186,7 @@ def query_of(
     return f"SELECT {given} FROM {quoted(table.name)} o {joined} ORDER BY {ordered}"
 
 
-def names_of(table: OldTable, there: Sequence[str]) -> dict[str, str]:
+def old_columns(table: OldTable, there: Sequence[str]) -> dict[str, str]:
     """Return which column of the old table each of ours is, where it has one."""
     found = {
         ours: next((name for name in names if name in there), None)

@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import Boolean, Column, DateTime, Float, Integer, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 
-from scrapersky.adopt.label import freed, label_of
+from scrapersky.adopt.label import freed, our_label
 from scrapersky.adopt.report import RowFate
 
 LONGEST_VALUE: Final = 2_000
@@ -91,7 +91,7 @@ def fitted(row: OldRow, column: Column[Any], value: object) -> object:
         case ENUM() as kind:
             return fitted_label(row, column.name, str(value), kind)
         case ARRAY():
-            return [text for each in listed(value) if (text := fitted_text(each))]
+            return [text for each in list_items(value) if (text := fitted_text(each))]
         case JSONB():
             return fitted_object(value)
         case Uuid():
@@ -107,7 +107,7 @@ def fitted(row: OldRow, column: Column[Any], value: object) -> object:
 
 def fitted_label(row: OldRow, column: str, written: str, kind: ENUM) -> str:
     """Return our label for an old one; a row that was in work waits again."""
-    label = label_of(written, kind.enum_class)
+    label = our_label(written, kind.enum_class)
     if label is None:
         raise ValueUnfit(f"unknown label {written[:SHOWN_OF_LABEL]!r}")
     after = freed(label)
@@ -165,7 +165,7 @@ def fitted_object(value: object) -> Values | None:
     return found
 
 
-def listed(value: object) -> list[object]:
+def list_items(value: object) -> list[object]:
     """Return the values of an array, a list in JSON, or a text of one value."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:

@@ -85,7 +85,7 @@ class OldTable:
         return table
 
 
-def same(*names: str) -> dict[str, tuple[str, ...]]:
+def unrenamed(*names: str) -> dict[str, tuple[str, ...]]:
     """Return columns that always had the name they have."""
     return {name: (name,) for name in names}
 
@@ -133,7 +133,7 @@ def finish_sitemap(row: OldRow) -> None:
     """Bring the address into its one form; keep a type that is known here."""
     values = row.values
     values["url"] = fitted_url(values["url"])
-    values["sitemap_type"] = known(SitemapKind, values["sitemap_type"])
+    values["sitemap_type"] = enum_value(SitemapKind, values["sitemap_type"])
 
 
 def finish_page(row: OldRow) -> None:
@@ -141,7 +141,7 @@ def finish_page(row: OldRow) -> None:
     values = row.values
     values["url"] = fitted_url(values["url"])
     rating = rate_page(values["url"])
-    values["page_type"] = known(PageType, values["page_type"]) or rating.type.value
+    values["page_type"] = enum_value(PageType, values["page_type"]) or rating.type.value
     values["contact_likelihood"] = rating.score
     values["likelihood_reasons"] = list(rating.reasons)
 
@@ -186,7 +186,7 @@ def fitted_url(written: str) -> str:
         raise RowRefused("url", error.why) from None
 
 
-def known(kind: type[StrEnum], written: str | None) -> str | None:
+def enum_value(kind: type[StrEnum], written: str | None) -> str | None:
     """Return a value of an enum, or None if it is not one."""
     return written.lower() if written and written.lower() in {*kind} else None
 
@@ -200,13 +200,13 @@ DOMAINS: Final = OldTable(
     "domains",
     Domain,
     {
-        **same("domain", "title", "description", "favicon_url", "logo_url", "tech_stack"),
+        **unrenamed("domain", "title", "description", "favicon_url", "logo_url", "tech_stack"),
         "language": ("language", "primary_language"),
         "emails": ("emails", "email_addresses"),
         "phones": ("phones", "phone_numbers"),
         "error": ("error", "last_error"),
-        **same("status", "sitemap_analysis_status", "sitemap_analysis_error"),
-        **same("sitemap_curation_status"),
+        **unrenamed("status", "sitemap_analysis_status", "sitemap_analysis_error"),
+        **unrenamed("sitemap_curation_status"),
         **TIMES,
     },
     finish_domain,
@@ -223,13 +223,15 @@ PLACES: Final = OldTable(
         "source_place_id": ("source_place_id", "place_id"),
         "name": ("name", "business_name"),
         "address": ("address", "formatted_address", "vicinity"),
-        **same("latitude", "longitude", "rating", "price_level", "business_status"),
+        **unrenamed(
+            "latitude", "longitude", "rating", "price_level", "business_status"
+        ),
         "reviews_count": ("reviews_count", "user_ratings_total"),
         "categories": ("categories", "business_type"),
         "website": ("website", "website_url"),
         "phone": ("phone", "phone_number"),
         "seen_at": ("seen_at", "search_time", "updated_at"),
-        **same("status", "deep_scan_status", "deep_scan_error"),
+        **unrenamed("status", "deep_scan_status", "deep_scan_error"),
         **TIMES,
     },
     finish_place,
@@ -241,7 +243,9 @@ BUSINESSES: Final = OldTable(
     "local_businesses",
     LocalBusiness,
     {
-        **same("place_id", "domain_id", "city", "country", "rating", "reviews_count"),
+        **unrenamed(
+            "place_id", "domain_id", "city", "country", "rating", "reviews_count"
+        ),
         "name": ("name", "business_name"),
         "street": ("street", "street_address", "full_address", "address"),
         "region": ("region", "state"),
@@ -250,8 +254,8 @@ BUSINESSES: Final = OldTable(
         "website": ("website", "website_url", "business_website"),
         "categories": ("categories", "extra_categories"),
         "attributes": ("attributes", "additional_json"),
-        **same("latitude", "longitude", "status", "domain_extraction_status"),
-        **same("domain_extraction_error"),
+        **unrenamed("latitude", "longitude", "status", "domain_extraction_status"),
+        **unrenamed("domain_extraction_error"),
         **TIMES,
     },
     finish_business,
@@ -265,21 +269,25 @@ BUSINESSES: Final = OldTable(
     decision="status",
 )
 SITEMAP_COLUMNS: Final[Names] = {
-    **same("domain_id", "url", "sitemap_type", "size_bytes", "url_count", "generator"),
+    **unrenamed(
+        "domain_id", "url", "sitemap_type", "size_bytes", "url_count", "generator"
+    ),
     "found_by": ("found_by", "discovery_method"),
     "lastmod": ("lastmod", "last_modified"),
-    **same("status", "deep_scrape_curation_status", "sitemap_import_status"),
-    **same("sitemap_import_error"),
+    **unrenamed("status", "deep_scrape_curation_status", "sitemap_import_status"),
+    **unrenamed("sitemap_import_error"),
     **TIMES,
 }
 PAGE_COLUMNS: Final[Names] = {
-    **same("domain_id", "url", "title", "description", "h1", "canonical_url"),
+    **unrenamed("domain_id", "url", "title", "description", "h1", "canonical_url"),
     "sitemap_file_id": ("sitemap_file_id", "sitemap_id"),
     "lastmod": ("lastmod", "last_modified"),
     "structured_data_types": ("structured_data_types", "schema_types"),
-    **same("language", "page_type", "has_contact_form", "word_count"),
-    **same("page_curation_status", "page_processing_status", "page_processing_error"),
-    **same("contact_scrape_status"),
+    **unrenamed("language", "page_type", "has_contact_form", "word_count"),
+    **unrenamed(
+        "page_curation_status", "page_processing_status", "page_processing_error"
+    ),
+    **unrenamed("contact_scrape_status"),
     **TIMES,
 }
 
@@ -316,11 +324,11 @@ CONTACTS: Final = OldTable(
     "contacts",
     Contact,
     {
-        **same("domain_id", "page_id", "email", "email_type"),
+        **unrenamed("domain_id", "page_id", "email", "email_type"),
         "name": ("name", "full_name", "contact_name"),
         "role": ("role", "job_title"),
         "phone": ("phone", "phone_number"),
-        **same("notes", "tags", "contact_curation_status"),
+        **unrenamed("notes", "tags", "contact_curation_status"),
         "validation_processing_status": (
             "validation_processing_status", "contact_processing_status",
         ),
