@@ -168,7 +168,7 @@ def rows_query(
     domains = () if "domains" in unreadable else there.get("domains", ())
     if (
         "domain_id" in table.columns.keys() - chosen.keys()
-        and LINK_TO_BUSINESS in domains
+        and {LINK_TO_BUSINESS, "id"} <= {*domains}
         and table.name == "local_businesses"
     ):
         chosen["domain_id"], joined = "d.id", LINKED_DOMAIN
