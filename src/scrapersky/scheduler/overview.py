@@ -8,11 +8,10 @@ from typing import Final, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from curation_sdk.reap import has_ended
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records.base import Json
 from scrapersky.scheduler.overrides import stored_changes, with_changes
-from scrapersky.scheduler.presence import LiveProcess, live_processes
+from scrapersky.scheduler.presence import LiveProcess, died_here, live_processes
 from scrapersky.scheduler.run_log import GRID, Run, last_runs, running_now
 from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE
@@ -51,7 +50,7 @@ async def job_statuses(
     processes = [
         process
         for process in await live_processes(connection)
-        if process.state != "gone" and not has_ended(process.name)
+        if process.state != "gone" and not died_here(process.name)
     ]
     jobs = [*planned_jobs(current)]
     running = await running_now(connection)

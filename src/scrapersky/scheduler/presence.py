@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, Self
+from uuid import UUID
 
 import structlog
 from sqlalchemy import case, delete, exists, extract, func, or_, select, text, update
@@ -23,8 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.orm import aliased
 
-from curation_sdk import Worker, sign
-from curation_sdk.reap import has_ended
+from curation_sdk import Worker, is_dead, sign
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownRecord
 from scrapersky.kit.background import cancel
@@ -255,7 +255,7 @@ async def end_lost_runs(connection: AsyncConnection) -> None:
     processes = await connection.scalars(
         select(SchedulerRun.process).where(is_running).distinct()
     )
-    dead = [name for name in processes if has_ended(name)]
+    dead = [name for name in processes if died_here(name)]
     is_alive = exists().where(
         # Former releases wrote only the beginning of the name.
         func.starts_with(Process.name, SchedulerRun.process),
@@ -278,6 +278,14 @@ async def end_lost_runs(connection: AsyncConnection) -> None:
     )
     for job_id, process in ended:
         log.warning("scheduler.run_lost", id=job_id, process=process)
+
+
+def died_here(name: str) -> bool:
+    """Whether a process of this machine that had this name has certainly ended."""
+    try:
+        return is_dead(UUID(name.rpartition("-")[2]))
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
