@@ -136,7 +136,7 @@ NEVER_READ = re.compile(
 )
 """Documented once, and without effect: these jobs have no items of their own."""
 OF_THE_JOB = re.compile(r"^[A-Z_]+_SCHEDULER_MISFIRE_GRACE_SECONDS$")
-"""How late a tick may be: a job says so itself since 0.5.0."""
+"""How late a tick may be: a job says so itself since 0.4.0."""
 RENAMED = {"CRAWLER_ROBOTS_PATIENCE_DAYS": "CRAWLER_ROBOTS_UNREACHABLE_DAYS"}
 """Settings of earlier versions under their names of today; the old ones still work."""
 GONE = "ENABLE_IMPORT_TRACING"
