@@ -56,7 +56,7 @@ def test_a_parser_loads_the_readers_of_contacts_but_a_worker_does_not() -> None:
 
 
 def test_the_help_of_config_loads_no_stage() -> None:
-    light = loaded_by("scrapersky.cli.config")
+    light = loaded_by("scrapersky.cli.commands.upkeep")
 
-    assert "scrapersky.cli.table" in light
+    assert "scrapersky.cli.commands.upkeep" in light
     assert not [name for name in light if name.startswith("scrapersky.stages")]

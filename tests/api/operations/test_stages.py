@@ -198,6 +198,7 @@ async def test_a_stored_change_that_does_not_hold_is_shown_with_the_reason(
         "/stages/deep_scan",
         json={"batch_size": None, "rate_per_minute": None},
     )
+    await clean.run("DELETE FROM stage_overrides")
 
     assert changed["settings"]["batch_size"] == 10
     why = {each["setting"]: each["no_effect"] for each in changed["overrides"]}

@@ -42,10 +42,15 @@ const COLUMNS: readonly Column<Job>[] = [
       job.running > 0 ? (
         <Badge tone="accent">{texts.jobs.running(job.running)}</Badge>
       ) : (
-        <Time at={job.next_run_at} isPlanned />
+        <Time at={atTheEarliestNow(job.next_run_at)} isPlanned />
       ),
   },
 ];
+
+/** A run whose time has just come is due now: "3 s ago" is when it should have begun. */
+function atTheEarliestNow(at: string | null | undefined): string | null {
+  return at ? new Date(Math.max(Date.parse(at), Date.now())).toISOString() : null;
+}
 
 /** The scheduler's jobs: how each went last, and when it goes next. */
 export function Jobs() {
