@@ -24,7 +24,7 @@ from scrapersky.demo.resolver import demo_policy
 from scrapersky.demo.server import Ask, TownServer
 from scrapersky.demo.sites.reply import Reply
 from scrapersky.errors import NoSuchHost
-from scrapersky.pipeline import doubt
+from scrapersky.pipeline import health_check
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.scheduler import self_check
 from scrapersky.scheduler.app import Background, World, background_work
@@ -171,7 +171,7 @@ async def house(database: TestDatabase) -> AsyncIterator[House]:
 async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (doubt, wf8_contacts):
+    for module in (health_check, wf8_contacts):
         monkeypatch.setattr(module, "COME_BACK", timedelta(seconds=0.1))
     sick, well, many = Machine(is_sick=True), Machine(), size(8, 20)
     async with house.at_work(well, **ONE_AT_A_TIME):
@@ -249,7 +249,7 @@ async def test_a_machine_without_authorities_made_dead_letters_of_what_others_tr
 ) -> None:
     monkeypatch.setattr(self_check, "LOOK_EVERY", 0.05)
     monkeypatch.setattr(self_check, "LOOK_WHILE_UNFIT", 0.05)
-    monkeypatch.setattr(doubt, "COME_BACK", timedelta(seconds=0.1))
+    monkeypatch.setattr(health_check, "COME_BACK", timedelta(seconds=0.1))
     async with trusted.at_work(Machine(address="127.0.0.1")):
         await trusted.add_domains("first.bv")
         await trusted.until(DONE, 1)
@@ -293,7 +293,7 @@ async def test_a_full_disk_or_a_wrong_clock_is_seen_and_said(
     house: House, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, why: str
 ) -> None:
     async with house.at_work(Machine()) as background:
-        check = background.tools.doubt
+        check = background.tools.health
         assert isinstance(check, self_check.SelfCheck)
         with monkeypatch.context() as patched:
             patched.setattr(self_check, limit, value)

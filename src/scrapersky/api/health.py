@@ -172,7 +172,7 @@ def worker_checks(background: Background) -> dict[str, Check]:
     """Check that this process is fit to work; one that is asked to drain still is."""
 
     async def machine() -> str | None:
-        doubt = background.tools.doubt
-        return doubt.why if isinstance(doubt, SelfCheck) else None
+        check = background.tools.health
+        return check.why if isinstance(check, SelfCheck) else None
 
     return {"machine": machine}

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.crawler import Crawler, Renderer, Sandbox
 from scrapersky.curation.site_budget import Budgets
 from scrapersky.kit.together import Together
-from scrapersky.pipeline.doubt import NoDoubt, SelfDoubt
+from scrapersky.pipeline.health_check import AssumedHealthy, HealthProbe
 from scrapersky.pipeline.mail_server import MailServers
 from scrapersky.pipeline.recent import RecentPages
 from scrapersky.pipeline.standing import standings_of
@@ -46,7 +46,7 @@ class Tools:
     budgets: Budgets = field(default_factory=Budgets)
     in_work: Counter[UUID] = field(default_factory=Counter)
     """How many pages of each domain this process is fetching now."""
-    doubt: SelfDoubt = field(default_factory=NoDoubt)
+    health: HealthProbe = field(default_factory=AssumedHealthy)
     """Whether a failure may be this machine's own."""
     recent: RecentPages = field(default_factory=RecentPages)
     renderer: Renderer | None = None

@@ -35,7 +35,7 @@ from scrapersky.kit.background import cancel, in_background
 from scrapersky.kit.seldom import Seldom
 from scrapersky.kit.stopping import IsStopping
 from scrapersky.pipeline.dead_pages import choose_after_dead_letters
-from scrapersky.pipeline.doubt import doubting
+from scrapersky.pipeline.health_check import with_health_check
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
 from scrapersky.pipeline.parsers import WARM
 from scrapersky.pipeline.stage_settings import Pace
@@ -145,7 +145,7 @@ async def background_work(
         works = role is not ProcessRole.SERVE
         # Beside workers a process is there to serve, whatever it can do when asked.
         is_beside = on_demand and ticking
-        stages = tuple(map(doubting, configured_pipeline(current.stages)))
+        stages = tuple(map(with_health_check, configured_pipeline(current.stages)))
         enabled = [s for s in stages if works and settings.stages[s.name].enabled]
         events, heard, tally = Events[Event](), Events[Event](), Tally()
         heard.listen(tally.hear)
@@ -221,9 +221,9 @@ async def background_work(
         tasks = {"watch": watch.run(), "drains": drains.follow()}
         if live is not None:
             tasks["live-settings"] = live.watch()
-        if worker is not None and isinstance(tools.doubt, SelfCheck):
-            tools.doubt.look_after(rests.of("self-check"))
-            tasks["self-check"] = tools.doubt.watch()
+        if worker is not None and isinstance(tools.health, SelfCheck):
+            tools.health.look_after(rests.of("self-check"))
+            tasks["self-check"] = tools.health.watch()
         for name, work in tasks.items():
             await stack.enter_async_context(in_background(work, name=name))
         if ticking and works and not on_demand:
@@ -337,7 +337,7 @@ async def open_tools(
             database=engine,
             system_user_id=settings.scheduler_system_user_id,
             budgets=settings.budgets,
-            doubt=SelfCheck(
+            health=SelfCheck(
                 engine, crawler, data_dir=settings.data_dir, canaries=canaries
             ),
         )

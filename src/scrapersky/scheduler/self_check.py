@@ -79,15 +79,15 @@ class SelfCheck:
         """Let this worker rest while the machine is unfit."""
         self._worker = worker
 
-    async def about_names(self) -> str | None:
+    async def dns_fault(self) -> str | None:
         """Say what is wrong with the way names are resolved here."""
         return await self._ask("names", self._names)
 
-    async def about_routes(self) -> str | None:
+    async def route_fault(self) -> str | None:
         """Say what is wrong with the way hosts are reached from here."""
         return await self._ask("routes", self._routes)
 
-    async def about_certificates(self) -> str | None:
+    async def tls_fault(self) -> str | None:
         """Say what is wrong with the way certificates are checked here."""
         return await self._ask("certificates", self._certificates)
 

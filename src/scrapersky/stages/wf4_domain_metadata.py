@@ -26,8 +26,8 @@ from scrapersky.errors import (
 )
 from scrapersky.pipeline.allowance import Allowance, at_cost
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.doubt import was_tried_before
 from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.health_check import was_tried_before
 from scrapersky.pipeline.site import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools

@@ -23,8 +23,8 @@ from scrapersky.errors import FetchError, NotHtml
 from scrapersky.pipeline.allowance import Allowance, within_budget
 from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.doubt import excused
 from scrapersky.pipeline.fetching import outcome_of
+from scrapersky.pipeline.health_check import reclassify
 from scrapersky.pipeline.site import Whose, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
@@ -245,7 +245,7 @@ class Hunt:
 
     async def is_passing(self, error: FetchError) -> bool:
         """Say whether a file may be there later, or for another machine even now."""
-        outcome = await excused(outcome_of(error), self.tools.doubt)
+        outcome = await reclassify(outcome_of(error), self.tools.health)
         return isinstance(outcome, Retry | Later)
 
     async def read(self, fetched: Fetched) -> PageList:

@@ -10,7 +10,7 @@ from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
 from scrapersky.curation.page_choice import site_lock
 from scrapersky.kit.deliverability import Deliverability
 from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.doubt import COME_BACK, was_tried_before
+from scrapersky.pipeline.health_check import COME_BACK, was_tried_before
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
@@ -63,16 +63,16 @@ async def judge(contact: Contact, tools: Tools) -> Outcome:
     try:
         found = await tools.mail_servers.lookup(domain)
     except TimeoutError as error:
-        unfit = await tools.doubt.about_names()
+        unfit = await tools.health.dns_fault()
         return Retry(str(error)) if unfit is None else Later(unfit, COME_BACK)
-    if found.answer in UNKNOWN and (doubted := await doubt(contact, domain, tools)):
-        return doubted
+    if found.answer in UNKNOWN and (unsure := await look_again(contact, domain, tools)):
+        return unsure
     return Done(keep(contact, quality, found))
 
 
-async def doubt(contact: Contact, domain: str, tools: Tools) -> Outcome | None:
+async def look_again(contact: Contact, domain: str, tools: Tools) -> Outcome | None:
     """Let the DNS say it again later that it knows nothing; None if it has."""
-    if (unfit := await tools.doubt.about_names()) is not None:
+    if (unfit := await tools.health.dns_fault()) is not None:
         return Later(unfit, COME_BACK)
     if await was_tried_before(tools.reader, "contact_validation", contact.id):
         return None

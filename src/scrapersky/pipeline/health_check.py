@@ -14,62 +14,62 @@ COME_BACK = timedelta(seconds=15)
 """When an item is tried again that this machine could not judge."""
 
 
-class SelfDoubt(Protocol):
+class HealthProbe(Protocol):
     """Says whether this machine is fit to judge others."""
 
-    async def about_names(self) -> str | None:
+    async def dns_fault(self) -> str | None:
         """Say what is wrong with the way names are resolved here; None if nothing is."""
         ...
 
-    async def about_routes(self) -> str | None:
+    async def route_fault(self) -> str | None:
         """Say what is wrong with the way hosts are reached from here."""
         ...
 
-    async def about_certificates(self) -> str | None:
+    async def tls_fault(self) -> str | None:
         """Say what is wrong with the way certificates are checked here."""
         ...
 
 
-class NoDoubt:
+class AssumedHealthy:
     """Is always sure of itself; for tools and tests."""
 
-    async def about_names(self) -> str | None:
+    async def dns_fault(self) -> str | None:
         """Find nothing wrong."""
         return None
 
-    async def about_routes(self) -> str | None:
+    async def route_fault(self) -> str | None:
         """Find nothing wrong."""
         return None
 
-    async def about_certificates(self) -> str | None:
+    async def tls_fault(self) -> str | None:
         """Find nothing wrong."""
         return None
 
 
-async def excused(outcome: Outcome, doubt: SelfDoubt) -> Outcome:
+async def reclassify(outcome: Outcome, health: HealthProbe) -> Outcome:
     """Return an outcome, or `Later` for a failure that is this machine's own."""
     if not isinstance(outcome, Retry | GiveUp):
         return outcome
     match outcome.why.partition(":")[0]:
         case DnsFailed.outcome:
-            why = await doubt.about_names()
+            why = await health.dns_fault()
         case ConnectFailed.outcome:
-            why = await doubt.about_routes()
+            why = await health.route_fault()
         case BadTls.outcome:
-            why = await doubt.about_certificates()
+            why = await health.tls_fault()
         case _:
             why = None
     return outcome if why is None else Later(why, COME_BACK)
 
 
-def doubting(stage: AnyStage) -> AnyStage:
+def with_health_check(stage: AnyStage) -> AnyStage:
     """Return a stage whose items are not blamed for a failure of this machine."""
     work = stage.work
 
-    async def work_in_doubt(item: Any, tools: Any) -> Outcome:  # noqa: ANN401
-        return await excused(await work(item, tools), tools.doubt)
+    async def checked_work(item: Any, tools: Any) -> Outcome:  # noqa: ANN401
+        return await reclassify(await work(item, tools), tools.health)
 
-    return stage.configured(work=work_in_doubt)
+    return stage.configured(work=checked_work)
 
 
 async def was_tried_before(reader: AsyncEngine, stage: str, item: UUID) -> bool:
