@@ -14,7 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.companies.clustering import MOST_COMPARED, Clusters, Pair, in_order
 from scrapersky.companies.evidence import Facts
-from scrapersky.records.status import PairVerdict
+from scrapersky.records.status import (
+    LeadStatus,
+    PairVerdict,
+)
 
 MAX_ALIKE: Final = 20
 """Records of one chunk with the same value that each of them is compared with."""
@@ -71,26 +74,26 @@ ALIKE: Final = text(
     " UNION ALL ".join(starmap(found_by, ((way, *how) for way, how in WAYS.items())))
 )
 RELATED: Final = text(
-    """SELECT m.id AS one, found.id AS other FROM company_members m
+    f"""SELECT m.id AS one, found.id AS other FROM company_members m
     LEFT JOIN places_staging p ON p.id = m.place_id
     CROSS JOIN LATERAL (
       (SELECT o.id FROM company_members o WHERE o.tenant_id = :tenant
         AND o.moved_to = p.source_place_id AND o.source = m.source LIMIT 20)
       UNION ALL
       (SELECT v.right_id FROM company_pairs v
-        WHERE v.verdict = 'same' AND v.left_id = m.id LIMIT 20)
+        WHERE v.verdict = '{PairVerdict.SAME}' AND v.left_id = m.id LIMIT 20)
       UNION ALL
       (SELECT v.left_id FROM company_pairs v
-        WHERE v.verdict = 'same' AND v.right_id = m.id LIMIT 20)) found
-    WHERE m.id = ANY(:ids)"""
+        WHERE v.verdict = '{PairVerdict.SAME}' AND v.right_id = m.id LIMIT 20)) found
+    WHERE m.id = ANY(:ids)"""  # noqa: S608 - our own labels
 )
 VERDICTS: Final = text(
     """SELECT left_id, right_id, verdict::text AS verdict FROM company_pairs
     WHERE verdict IS NOT NULL AND left_id = ANY(:ids) AND right_id = ANY(:ids)"""
 )
 WORKED: Final = text(
-    """SELECT id FROM companies WHERE id = ANY(:ids)
-      AND (worked_at IS NOT NULL OR lead_status <> 'New')"""
+    f"""SELECT id FROM companies WHERE id = ANY(:ids)
+      AND (worked_at IS NOT NULL OR lead_status <> '{LeadStatus.NEW}')"""  # noqa: S608 - our own labels
 )
 UNCHANGED: Final = text(
     """SELECT count(*) FROM unnest(CAST(:ids AS uuid[]), CAST(:stamps AS timestamptz[]))

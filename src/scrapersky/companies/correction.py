@@ -18,7 +18,10 @@ from scrapersky.companies.summary import sum_up
 from scrapersky.errors import InvalidDecision, UnknownRecord
 from scrapersky.kit.json_text import json_text
 from scrapersky.records.audit import Actor, note
-from scrapersky.records.status import PairVerdict
+from scrapersky.records.status import (
+    LeadStatus,
+    PairVerdict,
+)
 
 MOST_PAIRS: Final = 2_000
 BY_HAND: Final = "a person says that they are one company"
@@ -42,16 +45,18 @@ SAY: Final = text(
 )
 # Of an older word that they are two, nothing may be left that would part them again.
 OVERRULE: Final = text(
-    """UPDATE company_pairs SET verdict = 'same', decided_by = CAST(:by AS uuid),
+    f"""UPDATE company_pairs SET verdict = '{PairVerdict.SAME}', decided_by = CAST(:by AS uuid),
       is_disputed = is_disputed OR decided_by IS DISTINCT FROM CAST(:by AS uuid),
       decided_at = clock_timestamp()
-    WHERE verdict = 'different' AND left_id = ANY(:members) AND right_id = ANY(:members)"""
+    WHERE verdict = '{PairVerdict.DIFFERENT}'
+      AND left_id = ANY(:members) AND right_id = ANY(:members)"""  # noqa: S608 - our own labels
 )
 # Who must not be contacted stays so in both parts.
 START: Final = text(
-    """INSERT INTO companies (tenant_id, lead_status) SELECT tenant_id,
-      CASE lead_status WHEN 'Do Not Contact' THEN lead_status ELSE 'New' END
-    FROM companies WHERE tenant_id = :tenant AND id = :company RETURNING id"""
+    f"""INSERT INTO companies (tenant_id, lead_status) SELECT tenant_id,
+      CASE lead_status WHEN '{LeadStatus.DO_NOT_CONTACT}' THEN lead_status
+        ELSE '{LeadStatus.NEW}' END
+    FROM companies WHERE tenant_id = :tenant AND id = :company RETURNING id"""  # noqa: S608 - our own labels
 )
 MOVE: Final = text(
     """UPDATE company_members SET company_id = :to, score = NULL,

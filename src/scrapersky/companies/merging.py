@@ -18,9 +18,10 @@ LOCK: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('companies ' || :tenant, 0))"
 )
 TWO: Final = text(
-    """SELECT id, created_at, worked_at, lead_status::text AS lead_status, owner_id, notes,
+    f"""SELECT id, created_at, worked_at, lead_status::text AS lead_status, owner_id, notes,
       tags, own::text AS own FROM companies WHERE tenant_id = :tenant AND id = ANY(:ids)
-    ORDER BY (worked_at IS NULL AND lead_status = 'New'), created_at, id FOR UPDATE"""
+    ORDER BY (worked_at IS NULL AND lead_status = '{LeadStatus.NEW}'), created_at, id
+    FOR UPDATE"""  # noqa: S608 - our own labels
 )
 MOVE: Final = text(
     "UPDATE company_members SET company_id = :into WHERE company_id = :gone RETURNING id"

@@ -8,6 +8,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.contacts.confidence import LEAST_SURE
+from contact_extraction.email_type import EmailType
+from scrapersky.kit.deliverability import Deliverability
+from scrapersky.records.status import ContactCurationStatus, LeadStatus
 
 SHOWN: Final = (
     "name", "categories", "street", "city", "region", "postal_code", "country",
@@ -109,8 +112,8 @@ WITH seen AS MATERIALIZED (
     ORDER BY x.confidence DESC NULLS LAST, x.id LIMIT 1) spoken ON j.phone IS NULL
   LEFT JOIN LATERAL (
     SELECT r.id, r.confidence, r.among, r.kind,
-      r.whose || CASE r.verdict WHEN 'deliverable' THEN ', checked: deliverable'
-        WHEN 'risky' THEN ', checked: risky' ELSE ', not checked' END
+      r.whose || CASE r.verdict WHEN '{Deliverability.DELIVERABLE}' THEN ', checked: deliverable'
+        WHEN '{Deliverability.RISKY}' THEN ', checked: risky' ELSE ', not checked' END
         || CASE WHEN r.among > 1 THEN ', the best of ' || r.among ELSE '' END AS reason,
       (SELECT max(e.seen_at) FROM contact_evidence e WHERE e.contact_id = r.id)
         AS seen_at
@@ -118,30 +121,31 @@ WITH seen AS MATERIALIZED (
       SELECT x.id, x.confidence, x.validation->>'verdict' AS verdict,
         count(*) OVER () AS among,
         CASE WHEN x.name IS NOT NULL THEN 'person' ELSE CASE x.email_type
-          WHEN 'CORPORATE' THEN 'company' WHEN 'SERVICE' THEN 'shared inbox'
-          WHEN 'FREE' THEN 'free mail' ELSE 'unknown' END END AS kind,
+          WHEN '{EmailType.CORPORATE}' THEN 'company' WHEN '{EmailType.SERVICE}' THEN 'shared inbox'
+          WHEN '{EmailType.FREE}' THEN 'free mail' ELSE 'unknown' END END AS kind,
         CASE WHEN x.email = who.email OR lower(x.name) = lower(who.name)
             THEN 'the decision maker''s own address'
           WHEN x.name IS NOT NULL THEN 'a named person''s own address'
-          WHEN x.email_type = 'CORPORATE' THEN 'an address of the company'
-          WHEN x.email_type = 'SERVICE' THEN 'a shared inbox'
-          WHEN x.email_type = 'FREE' THEN 'a free mail address'
+          WHEN x.email_type = '{EmailType.CORPORATE}' THEN 'an address of the company'
+          WHEN x.email_type = '{EmailType.SERVICE}' THEN 'a shared inbox'
+          WHEN x.email_type = '{EmailType.FREE}' THEN 'a free mail address'
           ELSE 'an address of an unknown kind' END AS whose,
         row_number() OVER (ORDER BY
-          (x.validation->>'verdict' IS NOT DISTINCT FROM 'risky'),
+          (x.validation->>'verdict' IS NOT DISTINCT FROM '{Deliverability.RISKY}'),
           (coalesce(x.confidence, 1) < {LEAST_SURE}),
           coalesce(x.email = who.email OR lower(x.name) = lower(who.name), false) DESC,
           (x.phone IS NOT DISTINCT FROM j.phone AND j.phone IS NOT NULL
             OR lower(x.address->>'city') IS NOT DISTINCT FROM lower(j.address->>1)
             AND j.address->>1 IS NOT NULL) DESC,
           (x.name IS NULL),
-          array_position(ARRAY['CORPORATE', 'SERVICE', 'FREE'], x.email_type::text),
+          array_position(ARRAY['{EmailType.CORPORATE}', '{EmailType.SERVICE}',
+            '{EmailType.FREE}'], x.email_type::text),
           (x.validation->>'verdict' IS NULL), x.confidence DESC NULLS LAST, x.id)
           AS place
       FROM contacts x
       WHERE x.domain_id = d.id AND x.email IS NOT NULL
-        AND x.contact_curation_status <> 'Skipped'
-        AND x.validation->>'verdict' IS DISTINCT FROM 'undeliverable') r
+        AND x.contact_curation_status <> '{ContactCurationStatus.SKIPPED}'
+        AND x.validation->>'verdict' IS DISTINCT FROM '{Deliverability.UNDELIVERABLE}') r
     WHERE r.place = 1) best ON true
 )
 """  # noqa: S608 - our own columns
@@ -158,9 +162,9 @@ UPDATE companies c SET {SET} FROM summed s
 WHERE c.id = s.id AND ({OLD}) IS DISTINCT FROM ({NEW})"""  # noqa: S608 - our own columns
 )
 DROP_EMPTY: Final = text(
-    """DELETE FROM companies c WHERE c.id = ANY(:ids)
+    f"""DELETE FROM companies c WHERE c.id = ANY(:ids)
       AND NOT EXISTS (SELECT FROM company_members m WHERE m.company_id = c.id)
-      AND c.lead_status = 'New' AND c.worked_at IS NULL"""
+      AND c.lead_status = '{LeadStatus.NEW}' AND c.worked_at IS NULL"""  # noqa: S608 - ours
 )
 
 

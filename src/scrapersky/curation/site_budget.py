@@ -79,7 +79,7 @@ class BudgetLine:
 
 
 # Of each path the query variants are counted where there are any: most sites have none.
-USED: Final = text("""
+USED: Final = text(f"""
 SELECT d.domain, d.budget, d.page_budget, coalesce(u.pages_fetched, 0) AS pages_fetched,
   coalesce(u.bytes, 0) AS bytes, coalesce(u.parse_ms, 0) / 1000.0 AS parse_seconds,
   p.pages_stored, p.url_bytes, p.hosts,
@@ -89,13 +89,14 @@ SELECT d.domain, d.budget, d.page_budget, coalesce(u.pages_fetched, 0) AS pages_
   (SELECT coalesce(sum(r.bytes), 0) FROM host_robots r
     WHERE r.site = :site AND r.expires_at > clock_timestamp()) AS robots_bytes,
   (SELECT count(*) FROM pages WHERE domain_id = d.id AND page_processing_status
-    IN ('Queued', 'Processing', 'Complete', 'Error')) AS page_budget_used
+    IN ('{PageProcessingStatus.QUEUED}', '{PageProcessingStatus.PROCESSING}',
+    '{PageProcessingStatus.COMPLETE}', '{PageProcessingStatus.ERROR}')) AS page_budget_used
 FROM domains d LEFT JOIN site_usage u ON u.domain_id = d.id, LATERAL (
   SELECT count(*) AS pages_stored, coalesce(sum(length(url)), 0) AS url_bytes,
     count(DISTINCT split_part(split_part(url, '://', 2), '/', 1)) AS hosts
   FROM pages WHERE domain_id = d.id) AS p
 WHERE d.id = :domain
-""")
+""")  # noqa: S608 - our own labels
 
 
 async def budget_lines(

@@ -31,6 +31,12 @@ from scrapersky.demo.sites.reply import Reply, Site
 from scrapersky.measuring.corpus import PLAIN_HTML, TrueSite, site_of
 from scrapersky.measuring.outcome import Outcome, read_outcomes
 from scrapersky.records.audit import Actor
+from scrapersky.records.status import (
+    DomainStatus,
+    PageProcessingStatus,
+    SitemapAnalysisStatus,
+    SitemapImportStatus,
+)
 from scrapersky.scheduler.app import World, background_work
 from scrapersky.settings import SYSTEM_USER_ID
 
@@ -41,14 +47,18 @@ HOST_DELAY: Final = timedelta(milliseconds=20)
 PAGES_TIMED: Final = 400
 TUNNEL: Final = "CONNECT"
 """Asked for by every https address; the server speaks no TLS, and the site sees nothing."""
-OPEN: Final = """
-SELECT (SELECT count(*) FROM domains WHERE status IN ('pending', 'processing')
-     OR sitemap_analysis_status IN ('queued', 'processing'))
+OPEN: Final = f"""
+SELECT (SELECT count(*) FROM domains
+     WHERE status IN ('{DomainStatus.PENDING}', '{DomainStatus.PROCESSING}')
+     OR sitemap_analysis_status IN ('{SitemapAnalysisStatus.QUEUED}',
+       '{SitemapAnalysisStatus.PROCESSING}'))
   + (SELECT count(*) FROM sitemap_files
-     WHERE sitemap_import_status IN ('Queued', 'Processing'))
+     WHERE sitemap_import_status IN ('{SitemapImportStatus.QUEUED}',
+       '{SitemapImportStatus.PROCESSING}'))
   + (SELECT count(*) FROM pages
-     WHERE page_processing_status IN ('Queued', 'Processing'))
-"""
+     WHERE page_processing_status IN ('{PageProcessingStatus.QUEUED}',
+       '{PageProcessingStatus.PROCESSING}'))
+"""  # noqa: S608 - our own labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.page_copy import urgency
 from scrapersky.pipeline.room import rooms_for
 from scrapersky.privacy.suppression_filter import suppressions
+from scrapersky.records.status import PageCurationStatus
 
 CHOICE: Final = Choice("pages", "domain_id")
 KNOWN: Final = """
@@ -28,14 +29,14 @@ JOIN unnest($1::uuid[], $2::text[]) AS g(domain_id, url) USING (domain_id, url)
 # somebody holds is being settled or decided, and past being described anew: to wait for it
 # could only be a deadlock. So it is neither locked nor inserted; a conflict with an
 # uncommitted row would wait too.
-STORE_LINKED: Final = """
+STORE_LINKED: Final = f"""
 WITH g AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[],
     $6::text[], $7::float8[], $8::text[], $9::smallint[])
     AS g(tenant_id, user_id, domain_id, clicks, url, page_type, score, reasons, priority)
 ), better AS (
   SELECT p.id, g.* FROM g JOIN pages p USING (domain_id, url)
-  WHERE p.page_processing_status IS NULL AND p.page_curation_status = 'New'
+  WHERE p.page_processing_status IS NULL AND p.page_curation_status = '{PageCurationStatus.NEW}'
     AND g.score > coalesce(p.contact_likelihood, 0)
   ORDER BY p.id FOR UPDATE OF p SKIP LOCKED
 ), described AS (
@@ -52,7 +53,7 @@ FROM g WHERE NOT EXISTS (SELECT FROM pages p WHERE (p.domain_id, p.url) = (g.dom
 ORDER BY domain_id, url
 ON CONFLICT (domain_id, url) DO NOTHING
 RETURNING tenant_id
-"""
+"""  # noqa: S608 - our own labels
 CHARGE_SITES: Final = """
 INSERT INTO site_usage AS u (domain_id, tenant_id, pages_fetched, bytes, parse_ms)
 SELECT d.id, d.tenant_id, g.pages_fetched, g.bytes, g.parse_ms

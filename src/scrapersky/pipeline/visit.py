@@ -36,7 +36,10 @@ from scrapersky.privacy.card import (
 )
 from scrapersky.privacy.suppression_filter import SuppressionFilter, suppressions
 from scrapersky.records import Page
-from scrapersky.records.status import ContactScrapeStatus
+from scrapersky.records.status import (
+    ContactScrapeStatus,
+    PageCurationStatus,
+)
 
 FACTS: Final = (
     "title", "description", "h1", "language", "canonical_url", "structured_data_types",
@@ -44,12 +47,12 @@ FACTS: Final = (
     "fetch_ms", "fetch_facts", "organisation", "other_values",
 )  # fmt: skip
 # Complete, unless a person has decided against the page meanwhile.
-COMPLETED: Final = """fetched_at = clock_timestamp(), page_curation_status = CASE
-  WHEN p.page_curation_status = 'Skipped' THEN p.page_curation_status
-  ELSE 'Complete' END"""
+COMPLETED: Final = f"""fetched_at = clock_timestamp(), page_curation_status = CASE
+  WHEN p.page_curation_status = '{PageCurationStatus.SKIPPED}' THEN p.page_curation_status
+  ELSE '{PageCurationStatus.COMPLETE}' END"""
 STORE_UNCHANGED: Final = f"UPDATE pages AS p SET {COMPLETED} WHERE id = ANY($1)"  # noqa: S608 - our names
 STORE_GONE: Final = f"""
-UPDATE pages AS p SET {COMPLETED}, contact_scrape_status = 'NoContactFound',
+UPDATE pages AS p SET {COMPLETED}, contact_scrape_status = '{ContactScrapeStatus.NO_CONTACT_FOUND}',
   http_status = g.http_status, gone_at = clock_timestamp()
 FROM json_populate_recordset(NULL::pages, $1) AS g WHERE p.id = g.id
 """  # noqa: S608 - our names

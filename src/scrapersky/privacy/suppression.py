@@ -33,6 +33,11 @@ from scrapersky.privacy.sweep import Hit, scrub
 from scrapersky.records import Suppression
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.base import Base
+from scrapersky.records.status import (
+    PageCurationStatus,
+    PageProcessingStatus,
+    SitemapImportStatus,
+)
 
 CHUNK = 500
 REFUSALS_SHOWN = 100
@@ -436,11 +441,11 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         WHERE tenant_id = :tenant AND (domain = ANY(:named) OR domain LIKE ANY(:under))
           AND (emails <> '{}' OR phones <> '{}')""",
         f"""UPDATE pages SET page_processing_status = NULL,
-          page_curation_status = 'Skipped'
-        WHERE tenant_id = :tenant AND page_processing_status = 'Queued'
+          page_curation_status = '{PageCurationStatus.SKIPPED}'
+        WHERE tenant_id = :tenant AND page_processing_status = '{PageProcessingStatus.QUEUED}'
           AND {OF_DOMAIN}""",  # noqa: S608
         f"""UPDATE sitemap_files SET sitemap_import_status = NULL
-        WHERE tenant_id = :tenant AND sitemap_import_status = 'Queued'
+        WHERE tenant_id = :tenant AND sitemap_import_status = '{SitemapImportStatus.QUEUED}'
           AND {OF_DOMAIN}""",  # noqa: S608
     ),
     SubjectKind.PERSON: (

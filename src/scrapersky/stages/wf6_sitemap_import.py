@@ -30,7 +30,10 @@ from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.records import Domain, Page, SitemapFile
 from scrapersky.records.sitemap_file import SITEMAP_IMPORT_QUEUE
-from scrapersky.records.status import SitemapFileStatus
+from scrapersky.records.status import (
+    PageProcessingStatus,
+    SitemapFileStatus,
+)
 
 CHOICE = Choice("pages", "sitemap_file_id")
 CHUNK = 5_000
@@ -49,12 +52,12 @@ SELECT clock_timestamp() AS now,
 FIND_NEW = """
 SELECT unnest($2::text[]) EXCEPT SELECT url FROM pages WHERE domain_id = $1
 """
-STORE_PAGES = """
+STORE_PAGES = f"""
 WITH stored AS (
   INSERT INTO pages AS p (tenant_id, created_by, domain_id, sitemap_file_id, url, lastmod,
     page_type, contact_likelihood, likelihood_reasons, page_processing_status, priority)
   SELECT $1, $2, $3, $4, url, lastmod, page_type, score, string_to_array(reasons, '; '),
-    CASE WHEN filtered THEN 'Filtered'::page_processing_status END, priority
+    CASE WHEN filtered THEN '{PageProcessingStatus.FILTERED}'::page_processing_status END, priority
   FROM unnest($5::text[], $6::timestamptz[], $7::text[], $8::float8[], $9::text[],
     $10::bool[], $11::smallint[])
     AS g(url, lastmod, page_type, score, reasons, filtered, priority)
@@ -68,7 +71,7 @@ WITH stored AS (
 )
 SELECT count(*) FILTER (WHERE is_new) AS new, count(*) FILTER (WHERE NOT is_new) AS changed
 FROM stored
-"""
+"""  # noqa: S608 - our own labels
 # A set operation: however wrong the estimates are, it never compares all with all.
 FIND_GONE = """
 SELECT url FROM pages WHERE sitemap_file_id = $1 AND gone_at IS NULL

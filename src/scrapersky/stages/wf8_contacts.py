@@ -16,15 +16,16 @@ from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Contact
 from scrapersky.records.contact import CONTACT_VALIDATION_QUEUE
+from scrapersky.records.status import ContactCurationStatus
 
 # Complete, unless a person has put the contact aside meanwhile.
-STORE = """
+STORE = f"""
 UPDATE contacts SET validation = $2, validated_at = clock_timestamp(),
   email_type = coalesce($3, email_type), contact_curation_status = CASE
-  WHEN contact_curation_status = 'Skipped' THEN contact_curation_status
-  ELSE 'Complete' END
+  WHEN contact_curation_status = '{ContactCurationStatus.SKIPPED}' THEN contact_curation_status
+  ELSE '{ContactCurationStatus.COMPLETE}' END
 WHERE id = $1
-"""
+"""  # noqa: S608 - our own labels
 DELIVERABLE = (MailAnswer.TAKES_MAIL, MailAnswer.MAYBE)
 UNKNOWN = (MailAnswer.NO_SUCH_DOMAIN, MailAnswer.NO_SERVER)
 """Answers that a broken resolver gives as well: believed only the second time."""
