@@ -17,8 +17,8 @@ def outcome_of(error: FetchError) -> Outcome:
     if isinstance(error, HostBusy | HostPaused):
         return Later(why, error.retry_after)
     if error.retryable:
-        return Retry(why, error.retry_after)
-    return GiveUp(why)
+        return Retry(why, error.retry_after, cause=error)
+    return GiveUp(why, cause=error)
 
 
 def failure_of(fetched: Fetched) -> Outcome | None:

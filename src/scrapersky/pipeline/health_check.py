@@ -50,12 +50,12 @@ async def reclassify(outcome: Outcome, health: HealthProbe) -> Outcome:
     """Return an outcome, or `Later` for a failure that is this machine's own."""
     if not isinstance(outcome, Retry | GiveUp):
         return outcome
-    match outcome.why.partition(":")[0]:
-        case DnsFailed.outcome:
+    match outcome.cause:
+        case DnsFailed():
             why = await health.dns_fault()
-        case ConnectFailed.outcome:
+        case ConnectFailed():
             why = await health.route_fault()
-        case BadTls.outcome:
+        case BadTls():
             why = await health.tls_fault()
         case _:
             why = None

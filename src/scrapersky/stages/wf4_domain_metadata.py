@@ -134,15 +134,15 @@ async def believed(error: FetchError, domain: Domain, tools: Tools) -> Outcome:
         return outcome
     why = f"{error.outcome}: {error}"
     if await was_tried_before(tools.reader, "domain_metadata", domain.id):
-        return GiveUp(why)
+        return GiveUp(why, cause=error)
     pause = tools.crawler.policy.second_look
-    return Retry(why, max(pause, error.retry_after or pause))
+    return Retry(why, max(pause, error.retry_after or pause), cause=error)
 
 
 def is_closed_to_us(outcome: Retry | GiveUp) -> bool:
     """Say whether the site does not want us: what stands there, we may not know."""
     is_final = isinstance(outcome, GiveUp)
-    return is_final and outcome.why.startswith(RobotsDenied.outcome)
+    return is_final and isinstance(outcome.cause, RobotsDenied)
 
 
 def note_unreachable(domain: Domain, why: str) -> Effect:

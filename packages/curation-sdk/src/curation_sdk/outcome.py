@@ -42,6 +42,8 @@ class Retry:
     was the last attempt."""
     lock: str | None = None
     """Results with the same lock are written one after the other, by whichever worker."""
+    cause: Exception | None = None
+    """What it failed with, for whoever looks at a result before it is settled; not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class GiveUp:
     """Writes what was learnt all the same."""
     lock: str | None = None
     """Results with the same lock are written one after the other, by whichever worker."""
+    cause: Exception | None = None
+    """What it failed with, for whoever looks at a result before it is settled; not stored."""
 
 
 @dataclass(frozen=True, slots=True)
