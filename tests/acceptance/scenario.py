@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from curation_sdk.quarantine import BENEFIT_OF_DOUBT
+from curation_sdk.crash_rule import BENEFIT_OF_DOUBT
 from scrapersky.demo.apart import TownApart, town_apart
 from scrapersky.demo.truth import Finding
 from scrapersky.stages import MAX_CRASHES

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapersky.api.operations import refreshed
+from scrapersky.api import refreshed
 from scrapersky.crawler import Sandbox
 from sdk_tests.rig.waiting import HUNG
 from tests.api.waiting import long_timeouts

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from scrapersky.api.operations import refreshed
-from scrapersky.api.operations.refreshed import RefreshedValue
+from scrapersky.api import refreshed
+from scrapersky.api.refreshed import RefreshedValue
 from scrapersky.api.refusal import explain_code
 from scrapersky.errors import DatabaseProblem
 

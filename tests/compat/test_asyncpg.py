@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from scrapersky.api.middleware.tenancy import (
+from scrapersky.api.tenancy import (
     READS_ONLY,
     acting_for,
     check_isolation,

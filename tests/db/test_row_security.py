@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
-from scrapersky.api.middleware.tenancy import (
+from scrapersky.api.tenancy import (
     acting_for,
     connect_as_api,
     is_slow_under_policies,

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
-from scrapersky.api.operations import refreshed
+from scrapersky.api import refreshed
 from scripts import page as page_build
 from tests.api.waiting import long_timeouts
 from tests.conftest import TestServer, a_database

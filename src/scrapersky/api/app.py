@@ -20,22 +20,22 @@ from scrapersky.api import (
 from scrapersky.api.auth.authenticator import open_authenticator, refuse_open_house
 from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.api.document import describe
-from scrapersky.api.events import router as events
 from scrapersky.api.middleware.address import parse_proxies
 from scrapersky.api.middleware.request_limits import RequestLimits
 from scrapersky.api.middleware.request_log import RequestLog
-from scrapersky.api.middleware.tenancy import (
-    POOL_TIMEOUT,
-    check_isolation,
-    connect_as_api,
-    is_slow_under_policies,
-)
 from scrapersky.api.middleware.trace import RequestTrace
+from scrapersky.api.operations import events
 from scrapersky.api.operations.state import open_operations
 from scrapersky.api.problem import install_problems
 from scrapersky.api.records.listing import Plans
 from scrapersky.api.records.open_export import OpenExports
 from scrapersky.api.server import stopping_on_failure
+from scrapersky.api.tenancy import (
+    POOL_TIMEOUT,
+    check_isolation,
+    connect_as_api,
+    is_slow_under_policies,
+)
 from scrapersky.db.connection import Target, connect
 from scrapersky.observability.trace import open_traces
 from scrapersky.privacy.key import hand_out_keys

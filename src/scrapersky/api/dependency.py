@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 
 from scrapersky.api.auth.authenticator import Authenticator
 from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.middleware.tenancy import TENANT
-from scrapersky.api.middleware.transaction import RequestTransaction
+from scrapersky.api.tenancy import TENANT
+from scrapersky.api.transaction import RequestTransaction
 from scrapersky.errors import NotAllowed
 from scrapersky.records.audit import Actor
 

@@ -7,7 +7,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 import curation_sdk
 from curation_sdk import CurationSdkError
-from scrapersky.api.middleware.tenancy import READS_ONLY
+from scrapersky.api.tenancy import READS_ONLY
 from scrapersky.db.connection import explain_state
 from scrapersky.errors import (
     DatabaseBusy,

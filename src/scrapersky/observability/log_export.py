@@ -3,29 +3,33 @@
 A line about an item has the ids of that item's span, one about a request those of the request's.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from structlog.typing import EventDict
 
 if TYPE_CHECKING:
+    from opentelemetry.context import Context
+
     from scrapersky.compat.opentelemetry import LogRecords
-    from scrapersky.observability.trace import Traces
 
 OWN: Final = "opentelemetry"
 """Whose lines are written and not sent: each would be about the sending of the last."""
 SAID_APART: Final = frozenset({"event", "level", "logger", "timestamp"})
 LONGEST: Final = 8_000
 Plain = str | bool | int | float
+ContextOf = Callable[[object, object], "Context | None"]
+"""Finds where the span of an item of a stage is."""
 
 
 class LogExport:
     """Takes the lines of this process and sends them as records."""
 
-    def __init__(self, records: "LogRecords", traces: "Traces") -> None:
+    def __init__(self, records: "LogRecords", context_of: "ContextOf") -> None:
         from scrapersky.compat.opentelemetry import is_exporting  # noqa: PLC0415 - an extra
 
         self._records = records
-        self._traces = traces
+        self._context_of = context_of
         self._is_exporting = is_exporting
 
     def take(self, event: EventDict) -> None:
@@ -42,7 +46,7 @@ class LogExport:
                 for key, value in event.items()
                 if key not in SAID_APART and value is not None
             },
-            self._traces.context_of(event.get("stage"), event.get("item")),
+            self._context_of(event.get("stage"), event.get("item")),
         )
 
 

@@ -166,7 +166,7 @@ class Traces:
 
         records = LogRecords(address, self._resource, timeout=LONGEST_EXPORT)
         self._closing.callback(records.close)
-        self._closing.callback(copies.listen(LogExport(records, self).take))
+        self._closing.callback(copies.listen(LogExport(records, self.context_of).take))
 
     def context_of(self, stage: object, item: object) -> "Context | None":
         """Return where the span of an item is, if it is being worked here."""

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Transaction, allow
-from scrapersky.api.middleware.tenancy import (
+from scrapersky.api.tenancy import (
     statement_timeout,
 )
 from sdk_tests.rig.waiting import HUNG

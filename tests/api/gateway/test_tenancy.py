@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
-from scrapersky.api.middleware import tenancy
-from scrapersky.api.middleware.tenancy import (
+from scrapersky.api import tenancy
+from scrapersky.api.tenancy import (
     STATEMENT_TIMEOUT,
     acting_for,
     connect_as_api,

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 OVERLAP = 0.5
 LOOKS = {
     "events.broker.LOOK_EVERY": 0.1,
-    "operations.refreshed.SHORTEST": 0.1,
+    "refreshed.SHORTEST": 0.1,
     "events.changes.OVERLAP": timedelta(seconds=OVERLAP),
 }
 
@@ -283,8 +283,8 @@ async def test_a_stop_does_not_wait_for_who_listens(database: TestDatabase) -> N
 async def test_a_stream_ends_when_its_key_does(
     clean: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapersky.api.events.router.ASK_AGAIN", 0.2)
-    monkeypatch.setattr("scrapersky.api.events.router.HEARTBEAT", 0.2)
+    monkeypatch.setattr("scrapersky.api.operations.events.ASK_AGAIN", 0.2)
+    monkeypatch.setattr("scrapersky.api.operations.events.HEARTBEAT", 0.2)
     key = await new_key(clean.engine, clean.tenant)
     async with clean.listening(key) as listener:
         await clean.run("UPDATE api_keys SET revoked_at = now() WHERE prefix = :p",

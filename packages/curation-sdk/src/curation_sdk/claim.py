@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncpg
 import orjson
@@ -16,10 +16,8 @@ from curation_sdk.connection import Connection, Transaction
 from curation_sdk.limits import ClaimLimits
 from curation_sdk.queue import OrderTerm, column_of, only_key, order_terms, stored
 from curation_sdk.stage import Stage
+from curation_sdk.statements import Statements
 from curation_sdk.working import correlation_id
-
-if TYPE_CHECKING:
-    from curation_sdk.statements import Statements
 
 Statement = str | Callable[[int], str]
 """A claim: with its limit as $4, or written for one."""
@@ -76,7 +74,7 @@ class Claimer:
     def __init__(
         self,
         stage: Stage[Any, Any],
-        statements: "Statements",
+        statements: Statements,
         connection: Connection,
         worker: str,
         limits: ClaimLimits | None = None,

@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Dialect
 
 from curation_sdk.claim import Claim, ClaimedItem, Claimer, maker_of
+from curation_sdk.crash_rule import tried_together
 from curation_sdk.errors import CurationSdkError
 from curation_sdk.limits import ClaimLimits
 from curation_sdk.outcome import Done, GiveUp, Later, Retry, Skip
-from curation_sdk.quarantine import tried_together
 from curation_sdk.queue import Queue, stored
 from curation_sdk.settlement import (
     Broken,
@@ -493,7 +493,7 @@ class Slot:
             self.pauses += 1
         return self.held
 
-    def resume(self, held: ClaimedItem | None) -> None:
+    def resume(self, held: object) -> None:
         """Go on counting; work that outlives its item changes nothing for the next."""
         if held is None or self.held is not held:
             return

@@ -19,9 +19,10 @@ from curation_sdk.claim import (
     Tries,
 )
 from curation_sdk.connection import Connection
+from curation_sdk.crash_rule import tried_together
 from curation_sdk.events import Claimed, Drained, Event, Events, Overclaimed
 from curation_sdk.execution import StageRun
-from curation_sdk.quarantine import Quarantine, tried_together
+from curation_sdk.quarantine import Quarantine
 from curation_sdk.settlement import Returned
 
 LOOK_FOR_RETRIES = 0.25

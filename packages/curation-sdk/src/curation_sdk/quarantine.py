@@ -1,18 +1,6 @@
 """Quarantine: find the items that crash their workers, without blaming others.
 
-An item is *rescued* when its worker vanished while it had the item in hand. The rule:
-
-1. A crash in company makes every item in hand a suspect and no more: any of them, or
-   none, may be the cause. Suspects are tried again a few at a time, and more at a time
-   the more of them end well.
-2. An item whose next crash would condemn it is worked alone: its worker holds nothing
-   else, and writes so into the claim first.
-3. A crash while worked alone condemns the item once it has crashed `max_crashes` times,
-   unless another worker has crashed recently without it. Then workers also crash for
-   another reason, and it takes `BENEFIT_OF_DOUBT` more crashes to blame the item.
-
-The rule itself is a handful of SQL fragments, used by the statements that claim and
-reap; `Quarantine` is the part of a worker that tries suspects alone.
+The rule is in `crash_rule`; this is the part of a worker that tries suspects alone.
 """
 
 import asyncio
@@ -21,25 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from curation_sdk.background import BackgroundTasks
 from curation_sdk.claim import ClaimedItem
 from curation_sdk.connection import Connection
-from curation_sdk.queue import Queue
+from curation_sdk.execution import StageRun
 from curation_sdk.settlement import Returned
 
-if TYPE_CHECKING:
-    from curation_sdk.execution import StageRun
-
-RESCUED_TOGETHER = 10
-"""How many rescued items of a small stage one worker tries again at once, to begin with."""
-RESCUED_SHARE = 0.25
-"""The share of a large stage's slots that rescued items may have, to begin with."""
-BENEFIT_OF_DOUBT = 2
-"""How many more crashes alone condemn an item while workers also crash without it."""
-LATELY = "5 minutes"
-"""How long the crash of a worker counts as a sign of another cause."""
 ALONE_AT_MOST = 10.0
 """Seconds a worker spends on items worked alone before it returns to the others."""
 FIRST_TRIAL = 5.0
@@ -51,49 +28,9 @@ REST = 4.0
 TICK = 0.005
 MAKING_ROOM = "another item must be worked alone"
 
-UNSUSPECTED = "k.deaths = 0"
-"""Claims that wait for another attempt, without any crash."""
-
-CRASHES = """CASE WHEN k.alone THEN k.deaths + 1
-        ELSE greatest(k.deaths, least(k.deaths + 1, greatest($2::int - 1, 1))) END"""
-"""How often an item has crashed by now: in company never more than a suspect's count."""
-
-CRASHED_LATELY = f"""SELECT DISTINCT worker FROM curation.attempt
-    WHERE outcome = 'rescued'
-      AND settled_at > statement_timestamp() - interval '{LATELY}'"""  # noqa: S608
-
-# Workers that crashed recently are looked up once, and only where an item is to be judged;
-# by the statement's time, because only a stable time can use the index.
-CRASHED_WITHOUT_IT = """SELECT FROM lately
-      WHERE lately.worker <> expired.worker
-        AND NOT EXISTS (SELECT FROM curation.attempt b
-          WHERE b.item = expired.item AND b.stage = $1 AND b.outcome = 'rescued'
-            AND b.worker = lately.worker)"""
-
-IS_POISON = f"""alone AND deaths >= $2::int AND (
-      deaths >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({CRASHED_WITHOUT_IT}))"""
-
 SET_APART = """UPDATE curation.claim SET alone = true
   WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""
 """From here on, a crash can only be caused by this item."""
-
-
-def rescued(queue: Queue) -> str:
-    """Choose claims that crashed, but whose next crash would not be their last."""
-    return f"k.deaths > 0 AND k.deaths < {queue.max_crashes - 1}"
-
-
-def suspect(queue: Queue) -> str:
-    """Choose claims whose next crash would condemn them."""
-    return f"k.deaths > 0 AND k.deaths >= {queue.max_crashes - 1}"
-
-
-def tried_together(concurrency: int) -> int:
-    """Return how many rescued items are tried again at once, to begin with.
-
-    After a kill nothing else may be left to do, and a large stage would stand idle.
-    """
-    return max(RESCUED_TOGETHER, int(concurrency * RESCUED_SHARE))
 
 
 _is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
@@ -124,11 +61,11 @@ class Intake(Protocol):
     may_claim: asyncio.Event
     under_way: int
 
-    def is_active(self, run: "StageRun") -> bool:
+    def is_active(self, run: StageRun) -> bool:
         """Return whether claims are sent for a stage."""
         ...
 
-    def accept(self, run: "StageRun", found: list[ClaimedItem], asked: int) -> None:
+    def accept(self, run: StageRun, found: list[ClaimedItem], asked: int) -> None:
         """Give claimed items to their stage."""
         ...
 
@@ -151,7 +88,7 @@ class Quarantine:
         self._not_before = 0.0
         self._timeouts: dict[tuple[str, str], float] = {}
 
-    async def try_suspects(self, run: "StageRun", *, most: int | None = None) -> int:
+    async def try_suspects(self, run: StageRun, *, most: int | None = None) -> int:
         """Work the suspects of a stage one after the other; return how many."""
         if self._is_busy or time.monotonic() < self._not_before:
             return 0
@@ -175,7 +112,7 @@ class Quarantine:
             self._not_before = now + REST * (now - began)
         return tried
 
-    async def _work_alone(self, run: "StageRun", held: ClaimedItem) -> None:
+    async def _work_alone(self, run: StageRun, held: ClaimedItem) -> None:
         run.hold(held)
         if await self._is_quiet(run, held) and await self._set_apart(run, held):
             with working_alone():
@@ -184,7 +121,7 @@ class Quarantine:
         elif run.holds(held):
             run.finish(held, Returned("it could not be tried alone"))
 
-    async def _until_tried(self, run: "StageRun", held: ClaimedItem) -> None:
+    async def _until_tried(self, run: StageRun, held: ClaimedItem) -> None:
         """Wait for an item worked alone, but not for ever: all others wait for it.
 
         It gets twice the time when it is next tried, so that one that crashes its
@@ -200,7 +137,7 @@ class Quarantine:
                 run.set_back(held, "it took too long to be worked alone", after)
             await asyncio.sleep(TICK)
 
-    async def _is_quiet(self, run: "StageRun", held: ClaimedItem) -> bool:
+    async def _is_quiet(self, run: StageRun, held: ClaimedItem) -> bool:
         """Wait until nothing else is in hand; return whether it is so.
 
         What does not end in time is returned to the queue: the whole worker waits.
@@ -217,7 +154,7 @@ class Quarantine:
             await asyncio.sleep(TICK)
         return False
 
-    async def _set_apart(self, run: "StageRun", held: ClaimedItem) -> bool:
+    async def _set_apart(self, run: StageRun, held: ClaimedItem) -> bool:
         """Record that a crash from now on is this item's own."""
         try:
             rows = await self._connection.fetch(

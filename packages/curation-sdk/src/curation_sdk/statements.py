@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from curation_sdk import quarantine
+from curation_sdk import crash_rule
 from curation_sdk.queue import Queue, literal
 
 INSERT_CLAIMS = """INSERT INTO curation.claim AS k
@@ -88,14 +88,14 @@ def statements_of(queue: Queue, *, columns: str, keyed: bool) -> Statements:
         claim_due=claim_waiting(
             queue,
             columns,
-            f"{quarantine.UNSUSPECTED} AND k.item <> ALL($5::text[])"
+            f"{crash_rule.UNSUSPECTED} AND k.item <> ALL($5::text[])"
             " AND k.tries BETWEEN $6::int AND $7::int",
         ),
         claim_due_slow=claim_waiting(
-            queue, columns, f"{quarantine.UNSUSPECTED} AND k.item = ANY($5::text[])"
+            queue, columns, f"{crash_rule.UNSUSPECTED} AND k.item = ANY($5::text[])"
         ),
-        claim_rescued=claim_waiting(queue, columns, quarantine.rescued(queue)),
-        claim_suspect=claim_waiting(queue, columns, quarantine.suspect(queue)),
+        claim_rescued=claim_waiting(queue, columns, crash_rule.rescued(queue)),
+        claim_suspect=claim_waiting(queue, columns, crash_rule.suspect(queue)),
         done=settle_done(queue),
         done_many=settle_many(queue),
         settle=settle_any(queue),
@@ -358,12 +358,12 @@ def reap(queue: Queue) -> str:
     """Take expired claims from dead workers.
 
     $1 stage, $2 most crashes, $3 items and $4 fences to take (null: every expired one).
-    Which items are to blame for the crash is the rule of `quarantine`.
+    Which items are to blame for the crash is the rule of `crash_rule`.
     """
     error = f", {queue.error} = left(verdict.why, 1024)" if queue.error else ""
     return f"""WITH expired AS MATERIALIZED (
     SELECT k.item, k.fence, k.tries, k.worker, k.claimed_at, k.alone,
-      {quarantine.CRASHES} AS deaths
+      {crash_rule.CRASHES} AS deaths
     FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NOT NULL AND k.lease_until < clock_timestamp()
       AND ($3::text[] IS NULL
@@ -371,9 +371,9 @@ def reap(queue: Queue) -> str:
     ORDER BY k.item LIMIT 10000
     FOR UPDATE SKIP LOCKED
   ), lately AS MATERIALIZED (
-    {quarantine.CRASHED_LATELY}
+    {crash_rule.CRASHED_LATELY}
   ), judged AS MATERIALIZED (
-    SELECT *, {quarantine.IS_POISON} AS poison FROM expired
+    SELECT *, {crash_rule.IS_POISON} AS poison FROM expired
   ), verdict AS MATERIALIZED (
     SELECT *, CASE WHEN poison
       THEN 'its worker died ' || deaths || ' times while working on it'

@@ -3,10 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from curation_sdk.claim import ClaimedItem
+from typing import NamedTuple, Protocol
 
 __all__ = ["WorkingItem", "correlation_id", "uncounted_wait", "working_item"]
 
@@ -35,11 +32,11 @@ working: ContextVar[WorkingItem | None] = ContextVar(
 class Stopwatch(Protocol):
     """What measures whether the item in work is slow."""
 
-    def pause(self) -> "ClaimedItem | None":
+    def pause(self) -> object:
         """Stop counting; return the item that it counts for."""
         ...
 
-    def resume(self, held: "ClaimedItem | None") -> None:
+    def resume(self, held: object) -> None:
         """Go on counting, if it still counts for that item."""
         ...
 

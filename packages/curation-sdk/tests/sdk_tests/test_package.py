@@ -180,3 +180,33 @@ async def test_the_revision_of_the_readme_upgrades_and_downgrades(
         plain.dispose()
 
     assert versions == [LATEST, 0]
+
+
+IMPORT_EACH = """
+import os, pkgutil, sys, types
+# Without what the package itself imports: as if each module were the first.
+package = sys.modules["curation_sdk"] = types.ModuleType("curation_sdk")
+package.__path__ = [os.environ["PACKAGE"]]
+for _, name, _ in pkgutil.iter_modules(package.__path__):
+    child = os.fork()
+    if not child:
+        try:
+            __import__(f"curation_sdk.{name}")
+        except BaseException as error:
+            print(f"curation_sdk.{name}: {error!r}", flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.slow
+def test_some_modules_could_not_be_imported_first() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_EACH],
+        env=os.environ | {"PACKAGE": str(PACKAGE / "src" / "curation_sdk")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == ""

@@ -7,9 +7,9 @@ from datetime import timedelta
 from curation_sdk import Done, Later, Outcome, history, reap, sign
 from curation_sdk.connection import Connection
 from curation_sdk.control import queue_named
+from curation_sdk.crash_rule import RESCUED_TOGETHER, tried_together
 from curation_sdk.events import DeadLettered, Rescued
 from curation_sdk.process import sign_for
-from curation_sdk.quarantine import RESCUED_TOGETHER, tried_together
 from curation_sdk.reap import Reaped, Reaper
 from sdk_tests.desk import Desk, Ticket, answer, triage
 

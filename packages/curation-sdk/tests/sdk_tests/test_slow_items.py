@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from curation_sdk import Done, Outcome, Retry, quarantine, uncounted_wait
+from curation_sdk import Done, Outcome, Retry, crash_rule, quarantine, uncounted_wait
 from curation_sdk.errors import InvalidStage
 from curation_sdk.reap import reap
 from sdk_tests.desk import Desk, Ticket, answer, triage
@@ -152,7 +152,7 @@ async def test_without_slow_after_items_wait_for_slow_ones(desk: Desk) -> None:
 async def test_a_slow_rescued_item_kept_the_others_from_being_tried(desk: Desk) -> None:
     await abandon(desk, 30)
     await reap(desk.engine)
-    work = Work(slow=quarantine.RESCUED_TOGETHER)
+    work = Work(slow=crash_rule.RESCUED_TOGETHER)
 
     async with desk.running(slow_stage(work, concurrency=40, batch=40), answer()):
         await desk.until(DONE, 20)

@@ -29,8 +29,8 @@ from scrapersky.api.events.changes import (
     look_at_horizon,
     noted_since,
 )
-from scrapersky.api.operations.refreshed import RefreshedValue
-from scrapersky.api.operations.stage_stats import StageStats
+from scrapersky.api.refreshed import RefreshedValue
+from scrapersky.api.stage_stats import StageStats
 from scrapersky.curation.batch import Overview, overviews
 from scrapersky.errors import TooManyRequests
 

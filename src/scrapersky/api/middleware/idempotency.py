@@ -25,7 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from starlette.types import Message, Receive, Send
 
-from scrapersky.api.middleware.transaction import RequestTransaction
+from scrapersky.api.transaction import RequestTransaction
 from scrapersky.errors import (
     AnswerNotKept,
     KeyReused,

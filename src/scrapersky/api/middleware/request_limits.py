@@ -33,14 +33,14 @@ from scrapersky.api.middleware.idempotency import (
     key_of,
 )
 from scrapersky.api.middleware.route import Route, RouteTable
-from scrapersky.api.middleware.tenancy import (
+from scrapersky.api.problem import answer_to
+from scrapersky.api.tenancy import (
     KEEPS_STATEMENTS,
     READS_ONLY,
     TENANT,
     acting_for,
 )
-from scrapersky.api.middleware.transaction import FIRST_ERROR, RequestTransaction
-from scrapersky.api.problem import answer_to
+from scrapersky.api.transaction import FIRST_ERROR, RequestTransaction
 from scrapersky.errors import (
     AddressTooLong,
     MalformedRequest,

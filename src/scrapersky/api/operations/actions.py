@@ -11,7 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -25,6 +24,7 @@ from scrapersky.api.operations.shape import (
     write_place,
 )
 from scrapersky.api.records.schema import RecordList, Total
+from scrapersky.api.tenancy import statement_timeout
 from scrapersky.curation.undo import undo
 from scrapersky.errors import UnknownAction
 from scrapersky.records import CurationAction, SelectionRule, User

@@ -12,7 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -26,6 +25,7 @@ from scrapersky.api.operations.shape import (
     write_place,
 )
 from scrapersky.api.records.schema import Priority, RecordList, Strict, Total, one_of
+from scrapersky.api.tenancy import statement_timeout
 from scrapersky.api.title import Line
 from scrapersky.curation.batch import (
     Overview,

@@ -18,7 +18,6 @@ from scrapersky.api.dependency import (
     actor_of,
     allow,
 )
-from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.operations.shape import (
     BULK,
     COUNTED,
@@ -30,6 +29,7 @@ from scrapersky.api.operations.shape import (
     storable,
 )
 from scrapersky.api.records.schema import RecordList, Strict, Total
+from scrapersky.api.tenancy import statement_timeout
 from scrapersky.db.transaction import commit_chunk
 from scrapersky.errors import UnknownItem
 from scrapersky.kit.cursor import read_cursor, write_cursor

@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Bulk, Transaction, actor_of, allow
-from scrapersky.api.middleware.tenancy import acting_for
 from scrapersky.api.operations.actions import ActionOut, actions_page
 from scrapersky.api.operations.shape import (
     BULK,
@@ -27,6 +26,7 @@ from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.schema import CuratedName, RecordList, Strict
 from scrapersky.api.records.version import etag_of, require_version
+from scrapersky.api.tenancy import acting_for
 from scrapersky.api.title import Line
 from scrapersky.curation.condition import (
     Condition,

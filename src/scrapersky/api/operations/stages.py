@@ -16,14 +16,14 @@ from scrapersky.api.dependency import (
     allow,
 )
 from scrapersky.api.operations.shape import NOT_FOUND, Word
-from scrapersky.api.operations.stage_stats import (
+from scrapersky.api.operations.state import Operations
+from scrapersky.api.records.schema import Strict
+from scrapersky.api.stage_stats import (
     LONGEST,
     MOST_CAUSES,
     Counts,
     StageView,
 )
-from scrapersky.api.operations.state import Operations
-from scrapersky.api.records.schema import Strict
 from scrapersky.api.title import Line
 from scrapersky.pipeline.stage_settings import Pace
 from scrapersky.records.audit import note

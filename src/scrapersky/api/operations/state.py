@@ -13,9 +13,9 @@ from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.events.broker import EventBroker
-from scrapersky.api.operations.refreshed import RefreshedValue
-from scrapersky.api.operations.stage_stats import StageStats
 from scrapersky.api.operations.workspace import DemoWorkspace
+from scrapersky.api.refreshed import RefreshedValue
+from scrapersky.api.stage_stats import StageStats
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.observability.metrics import STANDING, Metrics

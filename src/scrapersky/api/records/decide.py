@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.middleware.tenancy import statement_timeout
 from scrapersky.api.records.schema import StatusIn, StatusOut
+from scrapersky.api.tenancy import statement_timeout
 from scrapersky.curation.condition import Condition
 from scrapersky.curation.decision import (
     CHUNK,

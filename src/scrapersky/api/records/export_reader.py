@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.api.middleware.tenancy import statement_timeout
+from scrapersky.api.tenancy import statement_timeout
 from scrapersky.export.buffer import Chunks, ExportBuffer, Rows
 from scrapersky.export.turns import ExportTurns
 from scrapersky.privacy.suppression_filter import (

@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
 from scrapersky.api.field import RecordIds
-from scrapersky.api.middleware.tenancy import naming_its_tenant, plans_kept
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, Attachment
 from scrapersky.api.records.budget import budget_beside, budget_set
@@ -52,6 +51,7 @@ from scrapersky.api.records.schema import (
     Strict,
     record_model,
 )
+from scrapersky.api.tenancy import naming_its_tenant, plans_kept
 from scrapersky.companies.own_column import own_columns
 from scrapersky.compat.fastapi import RouterBelow
 from scrapersky.curation.condition import OWN, Comparison, Condition

@@ -26,7 +26,7 @@ from curation_sdk import (
 )
 from curation_sdk.claim import ClaimedItem
 from curation_sdk.connection import Connection
-from curation_sdk.quarantine import RESCUED_TOGETHER
+from curation_sdk.crash_rule import RESCUED_TOGETHER
 from curation_sdk.reap import Reaper
 from curation_sdk.settlement import Result
 

@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from curation_sdk import Done, GiveUp, Retry
-from curation_sdk.quarantine import RESCUED_TOGETHER
+from curation_sdk.crash_rule import RESCUED_TOGETHER
 from curation_sdk.settlement import Returned
 from sdk_tests.conftest import Database
 from sdk_tests.model.ledger import BATCH, InHand, Ledger, Snapshot, entry_of

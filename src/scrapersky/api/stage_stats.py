@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
-from scrapersky.api.operations.refreshed import RefreshedValue
+from scrapersky.api.refreshed import RefreshedValue
 from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
 from scrapersky.records import kind_of
