@@ -36,6 +36,7 @@ from scrapersky.companies.summary import (
 )
 from scrapersky.db.transaction import committed
 from scrapersky.kit.json_text import json_text
+from scrapersky.kit.stopping import IsStopping, never
 
 MAX_CHUNK: Final = 1_000
 """Records matched in one transaction."""
@@ -76,11 +77,6 @@ INCOMPLETE: Final = text(
 )
 
 
-def never() -> bool:
-    """Say that nothing has to stop."""
-    return False
-
-
 @dataclass(slots=True)
 class MatchingRun:
     """One run of the matcher: what bounds it, and what it has come to."""
@@ -90,7 +86,7 @@ class MatchingRun:
     """Records that are matched at most."""
     ends_at: float = float("inf")
     """By `time.monotonic`."""
-    is_stopping: Callable[[], bool] = never
+    is_stopping: IsStopping = never
     give_way: Callable[[float], Awaitable[None]] | None = None
     """Called after every step with the seconds that it took."""
     records: int = 0
@@ -126,7 +122,7 @@ async def match_companies(
     limit: int | None = None,
     *,
     within: timedelta | None = None,
-    is_stopping: Callable[[], bool] = never,
+    is_stopping: IsStopping = never,
     give_way: Callable[[float], Awaitable[None]] | None = None,
 ) -> MatchingRun:
     """Read, match and sum up what changed, of every tenant in turn.
