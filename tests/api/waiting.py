@@ -12,8 +12,8 @@ from sdk_tests.rig.waiting import HUNG
 
 LIMITS = (
     "app.POOL_TIMEOUT",
-    "middleware.tenancy.POOL_TIMEOUT",
-    "middleware.tenancy.STATEMENT_TIMEOUT",
+    "tenancy.POOL_TIMEOUT",
+    "tenancy.STATEMENT_TIMEOUT",
 )
 
 

@@ -12,9 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.companies import matching
 from scrapersky.companies.clustering import MOST_COMPARED, Clusters
-from scrapersky.companies.matching import match_chunk, match_companies, never
+from scrapersky.companies.matching import match_chunk, match_companies
 from scrapersky.companies.reading import NO_ID
 from scrapersky.db.connection import connect, parse_target
+from scrapersky.kit.stopping import never
 from sdk_tests.rig.waiting import HUNG
 from tests.companies.conftest import HERE, Trade
 from tests.conftest import TestDatabase

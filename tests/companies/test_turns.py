@@ -17,11 +17,11 @@ from scrapersky.companies.matching import (
     match_chunk,
     match_companies,
     match_tenant,
-    never,
 )
 from scrapersky.companies.reading import NO_ID, STEP
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
+from scrapersky.kit.stopping import never
 from scrapersky.scheduler.alert import troubles
 from scrapersky.scheduler.app import background_work
 from scrapersky.scheduler.watch import Looker

@@ -45,6 +45,10 @@ CRASHED_WITHOUT_IT = """SELECT FROM lately
 IS_POISON = f"""alone AND deaths >= $2::int AND (
       deaths >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({CRASHED_WITHOUT_IT}))"""
 
+SET_APART = """UPDATE curation.claim SET alone = true
+  WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""
+"""From here on, a crash can only be caused by this item."""
+
 
 def rescued(queue: Queue) -> str:
     """Choose claims that crashed, but whose next crash would not be their last."""

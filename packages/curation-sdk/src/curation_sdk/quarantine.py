@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from datetime import timedelta
 from typing import Protocol
 
+from curation_sdk import crash_rule
 from curation_sdk.background import BackgroundTasks
 from curation_sdk.claim import ClaimedItem
 from curation_sdk.connection import Connection
@@ -27,11 +28,6 @@ REST = 4.0
 """How many times as long as on items worked alone a worker then spends on all others."""
 TICK = 0.005
 MAKING_ROOM = "another item must be worked alone"
-
-SET_APART = """UPDATE curation.claim SET alone = true
-  WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""
-"""From here on, a crash can only be caused by this item."""
-
 
 _is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
 
@@ -158,7 +154,7 @@ class Quarantine:
         """Record that a crash from now on is this item's own."""
         try:
             rows = await self._connection.fetch(
-                SET_APART, run.stage.name, held.item, held.fence
+                crash_rule.SET_APART, run.stage.name, held.item, held.fence
             )
         except Exception as error:  # noqa: BLE001 - the item is returned
             self._background.report("set an item apart", error)
