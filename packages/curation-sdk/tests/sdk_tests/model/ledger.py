@@ -19,7 +19,6 @@ from curation_sdk import (
     Transaction,
     Worker,
     migrate,
-    quarantine,
     queue_index,
     stage,
     statements,
@@ -191,7 +190,7 @@ class Hand:
         found = await self.run.claimer.next_suspect()
         for held in found:
             await self.connection.fetch(
-                quarantine.SET_APART, "book", held.item, held.fence
+                crash_rule.SET_APART, "book", held.item, held.fence
             )
         return found
 
