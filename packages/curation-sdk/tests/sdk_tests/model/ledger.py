@@ -25,7 +25,7 @@ from curation_sdk import (
 )
 from curation_sdk.claim import ClaimedItem
 from curation_sdk.connection import Connection
-from curation_sdk.crash_rule import RESCUED_TOGETHER
+from curation_sdk.crash_rule import RESCUED_TOGETHER, SET_APART
 from curation_sdk.reap import Reaper
 from curation_sdk.settlement import Result
 
@@ -189,9 +189,7 @@ class Hand:
             return rescued
         found = await self.run.claimer.next_suspect()
         for held in found:
-            await self.connection.fetch(
-                crash_rule.SET_APART, "book", held.item, held.fence
-            )
+            await self.connection.fetch(SET_APART, "book", held.item, held.fence)
         return found
 
     async def claim_suspects_together(self) -> None:
