@@ -44,7 +44,7 @@ async def desk(database: TestDatabase) -> AsyncIterator[Desk]:
 @pytest.fixture
 def small_disk(scratch: Path) -> Iterator[Path]:
     """A disk of its own, of a few megabytes, that the server may write to."""
-    place, user = scratch / "small-disk", server_user()
+    place, user = scratch / "small-disk-of-a-table", server_user()
     place.mkdir(exist_ok=True)
     owner = f"size=8m,uid={user.uid},gid={user.gid},mode=700"
     mount = ["mount", "-t", "tmpfs", "-o", owner, "tmpfs", str(place)]

@@ -280,7 +280,7 @@ def test_data_of_another_major_version_was_to_be_exported_by_what_was_gone(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_full_disk_is_said_in_words_and_loses_nothing(scratch: Path) -> None:
-    disk = scratch / "small-disk"
+    disk = scratch / "small-disk-of-a-cluster"
     disk.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=20m,mode=711", "tmpfs", disk],
