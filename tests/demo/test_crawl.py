@@ -14,10 +14,11 @@ from contact_extraction.page_type import rate_page
 from contact_extraction.sitemap import parse_sitemap
 from scrapersky.crawler.fetch import Crawler
 from scrapersky.crawler.hosts import MemoryLedger
-from scrapersky.crawler.result import Fetched
-from scrapersky.demo.town import Town
-from scrapersky.demo.truth import Finding, FindingKind
-from scrapersky.errors import Backoff, FetchError, HostPaused
+from scrapersky.crawler.result import FetchResult
+from scrapersky.demo.services import TownResolver, town_policy
+from scrapersky.errors import FetchError, HostBackoff, HostPaused
+from simulated_town.town import Town
+from simulated_town.truth import FactKind, SiteFact
 
 DELAY = timedelta(milliseconds=50)
 TRIES = 3
@@ -29,7 +30,7 @@ class Reader:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self.found: list[Finding] = []
+        self.found: list[SiteFact] = []
 
     async def read(self, domain: str) -> None:
         home = await self._get(f"http://{domain}/")
@@ -40,7 +41,7 @@ class Reader:
             if rating.filtered is None and rating.score >= LIKELY:
                 await self._read_page(domain, url)
 
-    async def _pages(self, domain: str, home: Fetched) -> set[str]:
+    async def _pages(self, domain: str, home: FetchResult) -> set[str]:
         base, page = str(home.url), parse_page(home.body)
         robots = await self._get(f"{base}robots.txt")
         text = robots.body.decode("latin-1") if robots else ""
@@ -66,15 +67,15 @@ class Reader:
             return
         contacts = find_contacts(fetched.body, url)
         self.found += [
-            *(Finding(domain, FindingKind.EMAIL, e.address) for e in contacts.emails),
-            *(Finding(domain, FindingKind.PHONE, p.e164) for p in contacts.phones),
+            *(SiteFact(domain, FactKind.EMAIL, e.address) for e in contacts.emails),
+            *(SiteFact(domain, FactKind.PHONE, p.e164) for p in contacts.phones),
         ]
 
-    async def _get(self, url: str) -> Fetched | None:
+    async def _get(self, url: str) -> FetchResult | None:
         for _ in range(TRIES):
             try:
                 fetched = await self._crawler.fetch(url)
-            except (Backoff, HostPaused):
+            except (HostBackoff, HostPaused):
                 await asyncio.sleep(2.1)
             except FetchError:
                 return None
@@ -88,7 +89,7 @@ class Reader:
 
 @pytest.fixture
 async def town() -> AsyncIterator[Town]:
-    async with Town.open(size=300, host_delay=DELAY) as town:
+    async with Town.open(size=300) as town:
         yield town
 
 
@@ -96,15 +97,18 @@ async def town() -> AsyncIterator[Town]:
 async def test_a_polite_reader_finds_the_truth_and_nothing_else(town: Town) -> None:
     ledger = MemoryLedger(lambda: datetime.now(UTC))
     async with Crawler(
-        town.policy, ledger, resolver=town.resolver, listeners=()
+        town_policy(town.endpoint.port, host_delay=DELAY),
+        ledger,
+        resolver=TownResolver(town.addresses),
+        listeners=(),
     ) as crawler:
         reader = Reader(crawler)
         await asyncio.gather(*(reader.read(domain) for domain in town.plan.domains))
 
-    kinds = (FindingKind.EMAIL, FindingKind.PHONE)
+    kinds = (FactKind.EMAIL, FactKind.PHONE)
     comparison = town.truth.compare(reader.found, kinds)
-    assert [tally.wrong for tally in comparison.tallies] == [(), ()]
-    assert min(tally.share for tally in comparison.tallies) >= 0.99
+    assert [score.wrong for score in comparison.scores] == [(), ()]
+    assert min(score.share for score in comparison.scores) >= 0.99
     records = town.log.records()
     gaps = [r.shortest_gap for r in records if r.shortest_gap is not None]
     assert sum(record.overlaps for record in records) == 0

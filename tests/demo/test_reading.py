@@ -1,5 +1,6 @@
 """Our own extraction reads the town: pages are found, contacts too, and none invented."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -7,76 +8,80 @@ import pytest
 from contact_extraction.contacts.finder import find_contacts
 from contact_extraction.discovery import page_links, sitemap_candidates
 from contact_extraction.errors import BadSitemap
-from contact_extraction.html import Page, parse_page
+from contact_extraction.html import HtmlPage, parse_page
 from contact_extraction.page_type import rate_page
 from contact_extraction.site import read_site_facts
 from contact_extraction.sitemap import parse_sitemap
 from contact_extraction.verdict import judge_site, verdict_of_url
-from scrapersky.demo.business import Business, ExpectedVerdict, SiteKind
-from scrapersky.demo.invent import NOTHING_TO_READ
-from scrapersky.demo.plan import TownPlan
-from scrapersky.demo.sites.dress import page_paths
-from scrapersky.demo.sites.render import render_site
-from scrapersky.demo.sites.reply import Site
-from scrapersky.demo.truth import (
-    Comparison,
-    Finding,
-    FindingKind,
+from simulated_town.business import Business, ExpectedVerdict, SiteKind
+from simulated_town.invent import NOTHING_TO_READ
+from simulated_town.plan import TownPlan, plan_town
+from simulated_town.sites.dress import page_paths
+from simulated_town.sites.render import render_site
+from simulated_town.sites.reply import Site
+from simulated_town.truth import (
+    FactKind,
+    SiteFact,
+    TruthComparison,
     truth_of,
     verdict_of,
 )
-from tests.demo.conftest import Served
+from town_tests.rig import READ, Served, fetch_all
 
 LIKELY = 0.5
 pytestmark = pytest.mark.xdist_group("town-reading")  # all read one report
 
 
 @pytest.fixture(scope="module")
-def comparison(read_plan: TownPlan, served: Served) -> Comparison:
+def read_plan() -> TownPlan:
+    return plan_town(READ)
+
+
+@pytest.fixture(scope="module")
+def comparison(read_plan: TownPlan) -> TruthComparison:
+    served = asyncio.run(fetch_all(read_plan))
     return truth_of(read_plan).compare(read_town(read_plan, served))
 
 
-def read_town(plan: TownPlan, served: Served) -> Iterator[Finding]:
+def read_town(plan: TownPlan, served: Served) -> Iterator[SiteFact]:
     for domain, pages in served.items():
         paths = page_paths(plan.owners[domain][0])
         for kind, seen in pages.items():
             url = f"http://{plan.owners[domain][0].host}{paths[kind]}"
             found = find_contacts(seen.body, url)
             for email in found.emails:
-                yield Finding(domain, FindingKind.EMAIL, email.address)
+                yield SiteFact(domain, FactKind.EMAIL, email.address)
             for phone in found.phones:
-                yield Finding(domain, FindingKind.PHONE, phone.e164)
+                yield SiteFact(domain, FactKind.PHONE, phone.e164)
             for person in found.people:
-                yield Finding(domain, FindingKind.PERSON, person.name)
+                yield SiteFact(domain, FactKind.PERSON, person.name)
             for social in found.socials:
-                yield Finding(domain, FindingKind.PROFILE, social.url)
+                yield SiteFact(domain, FactKind.PROFILE, social.url)
             for address in found.addresses:
                 code = address.postal_code or ""
-                yield Finding(domain, FindingKind.ADDRESS, code)
+                yield SiteFact(domain, FactKind.ADDRESS, code)
 
 
 @pytest.mark.parametrize(
     ("kind", "share"),
     [
-        (FindingKind.EMAIL, 0.99),
-        (FindingKind.PHONE, 0.99),
-        (FindingKind.PROFILE, 0.99),
-        (FindingKind.PERSON, 0.93),
-        (FindingKind.ADDRESS, 0.93),
+        (FactKind.EMAIL, 0.99),
+        (FactKind.PHONE, 0.99),
+        (FactKind.PROFILE, 0.99),
+        (FactKind.PERSON, 0.93),
+        (FactKind.ADDRESS, 0.93),
     ],
 )
 def test_what_is_true_is_found(
-    comparison: Comparison, kind: FindingKind, share: float
+    comparison: TruthComparison, kind: FactKind, share: float
 ) -> None:
-    tally = comparison.of(kind)
+    score = comparison.of(kind)
 
-    assert tally.share >= share, tally.missed
+    assert score.share >= share, score.missed
 
 
-@pytest.mark.parametrize(
-    "kind", [FindingKind.EMAIL, FindingKind.PHONE, FindingKind.PROFILE]
-)
-def test_nothing_is_invented(comparison: Comparison, kind: FindingKind) -> None:
+@pytest.mark.parametrize("kind", [FactKind.EMAIL, FactKind.PHONE, FactKind.PROFILE])
+def test_nothing_is_invented(comparison: TruthComparison, kind: FactKind) -> None:
     assert comparison.of(kind).wrong == ()
 
 
@@ -141,7 +146,7 @@ def test_every_page_with_contacts_looks_worth_reading(plan: TownPlan) -> None:
             assert rating.filtered is None
 
 
-def home_page(plan: TownPlan, host: str) -> Page:
+def home_page(plan: TownPlan, host: str) -> HtmlPage:
     site = render_site(plan.owners[host.removeprefix("www.")])
     return parse_page((site.replies.get("/") or site.missing).body)
 

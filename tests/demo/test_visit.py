@@ -10,16 +10,13 @@ import pytest
 from scrapersky.crawler.fetch import Crawler
 from scrapersky.crawler.guard import why_not_public
 from scrapersky.crawler.hosts import MemoryLedger
-from scrapersky.crawler.limits import Limits
-from scrapersky.demo.business import SiteKind
-from scrapersky.demo.plan import TownPlan
-from scrapersky.demo.resolver import TOWN_NETWORK, town_resolver
-from scrapersky.demo.town import Town
+from scrapersky.crawler.limits import FetchLimits
+from scrapersky.demo.services import TownResolver, town_policy
 from scrapersky.errors import (
-    Backoff,
     BlockedAddress,
     ConnectFailed,
     FetchError,
+    HostBackoff,
     NoSuchHost,
     RedirectLimit,
     RobotsDenied,
@@ -27,6 +24,10 @@ from scrapersky.errors import (
     TooBig,
     TooSlow,
 )
+from simulated_town.addresses import TOWN_NETWORK, town_addresses
+from simulated_town.business import SiteKind
+from simulated_town.plan import TownPlan
+from simulated_town.town import Town
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +39,13 @@ def tls() -> ssl.SSLContext:
 @pytest.fixture
 async def crawler(town: Town, tls: ssl.SSLContext) -> AsyncIterator[Crawler]:
     policy = replace(
-        town.policy,
-        host_delay=timedelta(0),
-        limits=replace(Limits(), headers=timedelta(seconds=1)),
+        town_policy(town.endpoint.port, host_delay=timedelta(0)),
+        limits=replace(FetchLimits(), headers=timedelta(seconds=1)),
     )
     ledger = MemoryLedger(lambda: datetime.now(UTC))
+    resolver = TownResolver(town.addresses)
     async with Crawler(
-        policy, ledger, resolver=town.resolver, ssl_context=tls, listeners=()
+        policy, ledger, resolver=resolver, ssl_context=tls, listeners=()
     ) as crawler:
         yield crawler
 
@@ -75,7 +76,7 @@ async def test_a_site_is_read_through_the_guard(
 
 
 TROUBLES: dict[SiteKind, type[FetchError]] = {
-    SiteKind.BUSY: Backoff,
+    SiteKind.BUSY: HostBackoff,
     SiteKind.NO_SUCH_NAME: NoSuchHost,
     SiteKind.GZIP_BOMB: TooBig,
     SiteKind.ENDLESS: TooBig,
@@ -143,7 +144,7 @@ async def test_the_guard_stays_closed_for_the_machine_itself(
 
 
 async def test_every_site_has_an_address_of_its_own(plan: TownPlan) -> None:
-    resolver = town_resolver(plan)
+    resolver = TownResolver(town_addresses(plan))
     alive = [
         domain
         for domain, owners in plan.owners.items()

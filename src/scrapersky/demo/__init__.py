@@ -1,1 +1,1 @@
-"""The simulated town: business websites and a place source, with the truth known."""
+"""How ScraperSky visits the simulated town: as a crawler, and as a source of places."""

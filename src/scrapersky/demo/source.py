@@ -4,26 +4,30 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from decimal import Decimal
 from typing import Any, Final, Self
 
-from scrapersky.demo.register import LICENCE, PAGE_SIZE, PLACES, town_box
 from scrapersky.errors import BadProviderAnswer, PlaceGone, UnknownLocation
 from scrapersky.kit.canonical import stored_phone
 from scrapersky.providers.area import Box
 from scrapersky.providers.budget import Budget, Charge
 from scrapersky.providers.cell import Coverage, Leaf
-from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
+from scrapersky.providers.client import (
+    ClientPolicy,
+    ProviderAnswer,
+    ProviderClient,
+    ProviderRequest,
+)
 from scrapersky.providers.hours import DAYS, Week
+from scrapersky.providers.paid_request import ask_paid
 from scrapersky.providers.source import (
-    NOBODY,
+    NO_IDS,
     BusinessStatus,
     Estimate,
     FoundPlace,
     PlaceFacts,
     PlacePage,
     PlaceQuery,
-    Progress,
-    Resume,
+    ResumePoint,
+    SearchProgress,
 )
-from scrapersky.providers.trade import ask
 from scrapersky.providers.value import (
     count_of,
     country_of,
@@ -33,8 +37,10 @@ from scrapersky.providers.value import (
     texts_of,
     website_of,
 )
+from simulated_town.register import LICENCE, PAGE_SIZE, PLACES, town_box
 
 NAME: Final = "demo"
+USER_AGENT: Final = "ScraperSky-demo"
 NOT_FOUND: Final = 404
 FREE: Final = Charge(NAME, "places", Decimal(0))
 
@@ -46,9 +52,11 @@ class DemoSource:
     licence = LICENCE
     attribution = "Invented by ScraperSky; no such town exists."
 
-    def __init__(self, base_url: str, *, user_agent: str) -> None:
-        self._base = base_url.rstrip("/")
-        self._client = Client(NAME, user_agent=user_agent, policy=ClientPolicy())
+    def __init__(self, url: str) -> None:
+        self._base = url.rstrip("/")
+        self._client = ProviderClient(
+            NAME, user_agent=USER_AGENT, policy=ClientPolicy()
+        )
 
     async def __aenter__(self) -> Self:
         """Begin; nothing is opened before the first request."""
@@ -62,7 +70,7 @@ class DemoSource:
         self,
         query: PlaceQuery,
         *,
-        resume: Resume | None = None,  # noqa: ARG002
+        resume: ResumePoint | None = None,  # noqa: ARG002
     ) -> Estimate:
         """Say that a search is free; how many pages it has, only the town knows."""
         pages = None if query.limit is None else -(-query.limit // PAGE_SIZE)
@@ -80,12 +88,12 @@ class DemoSource:
         query: PlaceQuery,
         budget: Budget,
         *,
-        resume: Resume | None = None,
-        fresh: Collection[str] = NOBODY,  # noqa: ARG002 - nothing has to be paid for
+        resume: ResumePoint | None = None,
+        fresh: Collection[str] = NO_IDS,  # noqa: ARG002 - nothing has to be paid for
     ) -> AsyncIterator[PlacePage]:
         """Give the businesses asked for, page by page; raise UnknownLocation."""
         state = dict(resume.state) if resume else {}
-        delivered = resume.delivered if resume else NOBODY
+        delivered = resume.delivered if resume else NO_IDS
         offset, found = int(state.get("offset", 0)), int(state.get("found", 0))
         requests = 0
         while True:
@@ -102,7 +110,7 @@ class DemoSource:
             yield PlacePage(
                 places=tuple(p for p in places if p.source_place_id not in delivered),
                 state={"offset": offset, "found": found},
-                progress=Progress(phase="places", requests=requests, found=found),
+                progress=SearchProgress(phase="places", requests=requests, found=found),
                 coverage=_coverage(found, is_limited=is_limited) if is_last else None,
             )
             if is_last:
@@ -121,8 +129,8 @@ class DemoSource:
         region: str | None = None,
     ) -> PlaceFacts:
         """Ask the town anew about one place; raise PlaceGone if it knows none."""
-        request = Request("GET", f"{self._base}{PLACES}/{place_id}", "details")
-        answer = await ask(
+        request = ProviderRequest("GET", f"{self._base}{PLACES}/{place_id}", "details")
+        answer = await ask_paid(
             self._client, request, _judge_details, budget=budget, charge=FREE
         )
         return read_facts(answer, region=region)
@@ -135,10 +143,12 @@ class DemoSource:
             "where": query.location or "",
             "offset": str(offset),
         }
-        request = Request(
+        request = ProviderRequest(
             "GET", f"{self._base}{PLACES}", "a page of places", params=params
         )
-        return await ask(self._client, request, _judge_page, budget=budget, charge=FREE)
+        return await ask_paid(
+            self._client, request, _judge_page, budget=budget, charge=FREE
+        )
 
 
 def read_place(raw: Mapping[str, Any]) -> FoundPlace:
@@ -155,7 +165,7 @@ def read_place(raw: Mapping[str, Any]) -> FoundPlace:
         categories=texts_of(raw.get("categories")),
         website=text_of(raw.get("website")),
         phone=stored_phone(text_of(raw.get("phone")), country_of(raw.get("country"))),
-        business_status=BusinessStatus.OPERATING,
+        business_status=status_of(raw),
         raw=dict(raw),
         licence=LICENCE,
     )
@@ -183,13 +193,20 @@ def read_facts(raw: Mapping[str, Any], *, region: str | None) -> PlaceFacts:
         hours=_week(raw.get("hours")),
         rating=rating_of(raw.get("rating")),
         reviews_count=count_of(raw.get("reviews")),
-        business_status=BusinessStatus.OPERATING,
+        business_status=status_of(raw),
         raw=dict(raw),
         licence=LICENCE,
     )
 
 
-def _judge_page(answer: Answer) -> dict[str, Any]:
+def status_of(raw: Mapping[str, Any]) -> BusinessStatus:
+    """Read whether the register takes a business for open."""
+    if raw.get("closed"):
+        return BusinessStatus.CLOSED_PERMANENTLY
+    return BusinessStatus.OPERATING
+
+
+def _judge_page(answer: ProviderAnswer) -> dict[str, Any]:
     if answer.status == NOT_FOUND:
         raise UnknownLocation(
             NAME,
@@ -199,13 +216,13 @@ def _judge_page(answer: Answer) -> dict[str, Any]:
     return _judged(answer, "places")
 
 
-def _judge_details(answer: Answer) -> dict[str, Any]:
+def _judge_details(answer: ProviderAnswer) -> dict[str, Any]:
     if answer.status == NOT_FOUND:
         raise PlaceGone(NAME, "the register has no such place")
     return _judged(answer, "id")
 
 
-def _judged(answer: Answer, key: str) -> dict[str, Any]:
+def _judged(answer: ProviderAnswer, key: str) -> dict[str, Any]:
     if isinstance(answer.data, dict) and key in answer.data:
         return answer.data
     raise BadProviderAnswer(NAME, f"an answer of status {answer.status} has no {key}")
@@ -223,4 +240,4 @@ def _coverage(found: int, *, is_limited: bool) -> Coverage:
     leaf = Leaf(Box(*town_box()), found)
     if is_limited:
         return Coverage((leaf,), is_complete=False, why="stopped at the limit")
-    return Coverage((leaf,), is_complete=True, why="every page was read")
+    return Coverage((leaf,), is_complete=True, why="search complete")
