@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scrapersky.errors import ConfigurationError
-from scrapersky.measuring import TrueSite, read_corpus
-from scrapersky.measuring.corpus import site_of
+from contact_extraction.errors import BadAnnotations
+from contact_extraction.measuring.corpus import Part, TrueSite, part_of, read_corpus
+from scrapersky.measuring.site_files import site_of
 
 SITES = Path(__file__).parent / "sites"
 
@@ -71,10 +71,10 @@ def test_own_links_go_by_http_and_others_stay_as_they_are(tmp_path: Path) -> Non
 
 def test_a_missing_or_broken_truth_is_said_in_words(tmp_path: Path) -> None:
     """No traceback for a wrong directory."""
-    with pytest.raises(ConfigurationError, match="cannot be read"):
+    with pytest.raises(BadAnnotations, match="cannot be read"):
         read_corpus(tmp_path)
     (tmp_path / "truth.jsonl").write_text('{"organisation": "no site"}')
-    with pytest.raises(ConfigurationError, match="each with its site"):
+    with pytest.raises(BadAnnotations, match="each with its site"):
         read_corpus(tmp_path)
 
 
@@ -84,3 +84,19 @@ def test_our_own_sites_name_only_files_that_are_there() -> None:
         named = {*site.contact_pages, *(p["page"] for p in site.people)}
         named |= {page for email in site.emails for page in email["pages"]}
         assert all((site.root / file).is_file() for file in named), site.name
+
+
+def test_sites_that_were_looked_at_before_the_split_were_counted_as_unseen(
+    tmp_path: Path,
+) -> None:
+    """The hash decides only about sites that came with a round of their own."""
+    unseen = next(
+        n for n in map("s{}.example".format, range(9)) if part_of(n) == "score"
+    )
+    lines = [{"site": unseen}, {"site": "opened.example", "since": 3}]
+    (tmp_path / "truth.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    old, new = read_corpus(tmp_path)
+    assert old.part is Part.LOOK
+    assert new.part is part_of("opened.example")
+    (tmp_path / "truth.jsonl").write_text(json.dumps({"site": unseen}))
+    assert read_corpus(tmp_path)[0].part is Part.SCORE

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from contact_extraction.measuring.corpus import read_corpus
+from contact_extraction.measuring.report import figures, render
+from contact_extraction.measuring.site_score import score_site
 from scrapersky.db.connection import parse_target
-from scrapersky.measuring import Score, figures, judge, read_corpus, render
-from scrapersky.measuring.corpus import site_of
-from scrapersky.measuring.pipeline import Street, run_pipeline
+from scrapersky.measuring.pipeline import SiteServer, run_pipeline
+from scrapersky.measuring.site_files import site_of
 from tests.conftest import TestDatabase
 
 SITES = Path(__file__).parent / "sites"
@@ -27,20 +29,19 @@ async def test_what_our_own_sites_say_is_found_and_nothing_else(
 ) -> None:
     """A page the sitemap omits, one two clicks away, and one that nothing links."""
     sites = read_corpus(SITES)
-    street = Street({site.host: site_of(site) for site in sites})
+    street = SiteServer({site.host: site_of(site) for site in sites})
     measured = await run_pipeline(sites, street, parse_target(database.url), 60)
-    scores = {site.name: judge(site, measured.outcomes[site.domain]) for site in sites}
+    scores = {
+        site.name: score_site(site, measured.outcomes[site.domain]) for site in sites
+    }
     report = "\n".join(render(sites, scores, measured, misses=9))
-    total = Score()
-    for score in scores.values():
-        total += score
-    reported = figures(sites, total, measured)
+    reported = figures(sites, scores, measured)
     assert measured.is_finished
     assert reported.keys() >= KEYS
     for figure in ("email_recall", "email_precision", "phone_recall", "phone_precision",
                    "contact_pages_read", "people_pages_read"):  # fmt: skip
         assert reported[figure] == 1, report
     assert (reported["fetches_per_site"] or 0) <= MOST_FETCHES
-    sure = {claim.kind for claim in total.claims}
-    assert sure == {"email", "phone", "address", "person", "organisation"}
+    sure = {claim.kind for score in scores.values() for claim in score.claims}
+    assert sure == {"email", "phone", "address", "person", "organisation", "owner"}
     assert "organisation  0.9" in report

@@ -1,11 +1,11 @@
 """What the pipeline has stored about every site, as its tables have it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+from contact_extraction.measuring.outcome import FoundContact, FoundPage, Outcome
 
 CONTACTS: Final = """
 SELECT d.domain, c.email, c.name, c.phone, c.phones, c.address
@@ -23,6 +23,14 @@ FROM contact_evidence e JOIN contacts c ON c.id = e.contact_id
 JOIN domains d ON d.id = c.domain_id
 WHERE e.field IN ('email', 'address') OR e.value LIKE '+%' GROUP BY 1, 2, 3
 UNION ALL
+SELECT d.domain, 'owner', coalesce(c.email, c.phone), max(e.confidence)
+FROM contact_evidence e JOIN contacts c ON c.id = e.contact_id
+JOIN domains d ON d.id = c.domain_id
+WHERE e.field = 'name' AND e.value = c.name GROUP BY 1, 2, 3
+UNION ALL
+SELECT d.domain, 'address', o->>'text', (o->>'confidence')::float8
+FROM domains d CROSS JOIN LATERAL jsonb_array_elements(d.organisation->'addresses') AS e (o)
+UNION ALL
 SELECT d.domain, 'person', p.name, p.confidence
 FROM people p JOIN domains d ON d.id = p.domain_id
 UNION ALL
@@ -39,48 +47,6 @@ FROM pages p JOIN domains d ON d.id = p.domain_id ORDER BY p.contact_likelihood 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class FoundContact:
-    """One contact as it is stored."""
-
-    email: str | None
-    name: str | None
-    phones: frozenset[str]
-    address: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPage:
-    """One page as it is stored."""
-
-    url: str
-    likelihood: float | None
-    status: str | None
-    is_read: bool
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What became of one site."""
-
-    domain: str
-    state: str = "not worked on"
-    organisation: str | None = None
-    contacts: list[FoundContact] = field(default_factory=list)
-    people: list[str] = field(default_factory=list)
-    """The names of its people; the first is the decision maker that is shown."""
-    sureness: dict[tuple[str, str], float] = field(default_factory=dict)
-    """How sure of a value it is said to be, by kind and value."""
-    pages: list[FoundPage] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    """Every request its server saw: the status it answered, and the path."""
-
-    @property
-    def requests(self) -> int:
-        """Return how often its server was asked for anything."""
-        return len(self.asked)
-
-
 async def read_outcomes(connection: AsyncConnection) -> dict[str, Outcome]:
     """Read what is stored, by domain."""
     found: dict[str, Outcome] = {}
@@ -90,6 +56,7 @@ async def read_outcomes(connection: AsyncConnection) -> dict[str, Outcome]:
             row.domain,
             state=f"{row.status}: {reason}",
             organisation=(row.organisation or {}).get("name"),
+            addresses=(row.organisation or {}).get("addresses", []),
         )
     for row in await connection.execute(text(CONTACTS)):
         numbers = {*(row.phones or {}), *([row.phone] if row.phone else [])}

@@ -20,16 +20,16 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from contact_extraction.contact_page import read_contact_page
+from contact_extraction.measuring.corpus import TrueSite
+from contact_extraction.measuring.outcome import Measurement, Outcome
 from scrapersky.configuration import load_settings
 from scrapersky.curation.batch import submit
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver, demo_policy
-from scrapersky.demo.server import Ask, TownServer
-from scrapersky.demo.sites.reply import Reply, Site
-from scrapersky.measuring.corpus import PLAIN_HTML, TrueSite, site_of
-from scrapersky.measuring.outcome import Outcome, read_outcomes
+from scrapersky.demo.services import TownResolver, town_policy
+from scrapersky.measuring.outcome import read_outcomes
+from scrapersky.measuring.site_files import PLAIN_HTML, site_of
 from scrapersky.records.audit import Actor
 from scrapersky.records.status import (
     DomainStatus,
@@ -37,11 +37,15 @@ from scrapersky.records.status import (
     SitemapAnalysisStatus,
     SitemapImportStatus,
 )
-from scrapersky.scheduler.app import World, background_work
+from scrapersky.scheduler.app import work
+from scrapersky.scheduler.tools import ExternalServices
 from scrapersky.settings import SYSTEM_USER_ID
+from simulated_town.addresses import number_hosts
+from simulated_town.server import TownRequest, TownServer
+from simulated_town.sites.reply import Reply, Site
 
-LOOK_EVERY: Final = 0.25
-CALM: Final = 4
+POLL_SECONDS: Final = 0.25
+CALM_POLLS: Final = 4
 """Looks in a row that must find nothing to do."""
 HOST_DELAY: Final = timedelta(milliseconds=20)
 PAGES_TIMED: Final = 400
@@ -62,19 +66,7 @@ SELECT (SELECT count(*) FROM domains
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What a run came to."""
-
-    outcomes: Mapping[str, Outcome]
-    """By domain."""
-    seconds: float
-    cpu_ms_per_page: float | None
-    """The median over the pages that were read; None if there was none."""
-    is_finished: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Street:
+class SiteServer:
     """The sites, ready to be served."""
 
     sites: Mapping[str, Site]
@@ -87,13 +79,12 @@ class Street:
 
     def resolver(self) -> TownResolver:
         """Give every site an address of its own."""
-        first = TOWN_NETWORK.network_address + 1
-        return TownResolver({host: str(first + n) for n, host in enumerate(self.sites)})
+        return TownResolver(number_hosts(self.sites))
 
 
-def measure(sites: Sequence[TrueSite], *, timeout: float = 900.0) -> Measured:
+def measure(sites: Sequence[TrueSite], *, timeout: float = 900.0) -> Measurement:
     """Run the pipeline over some sites; give up after `timeout` seconds."""
-    street = Street({site.host: site_of(site) for site in sites})
+    street = SiteServer({site.host: site_of(site) for site in sites})
     with a_database() as target:
         return asyncio.run(run_pipeline(sites, street, target, timeout))
 
@@ -108,8 +99,8 @@ def a_database() -> Iterator[Target]:
 
 
 async def run_pipeline(
-    sites: Sequence[TrueSite], street: Street, target: Target, timeout: float
-) -> Measured:
+    sites: Sequence[TrueSite], street: SiteServer, target: Target, timeout: float
+) -> Measurement:
     """Submit every domain, wait until nothing is left to do, read what is stored."""
     server = TownServer(street.find, no_town)
     # Without a browser unless one is named: what it adds can be measured.
@@ -123,15 +114,13 @@ async def run_pipeline(
     try:
         await upgrade(engine)
         async with server.running(0):
-            world = World(
-                policy=demo_policy(server.port, host_delay=HOST_DELAY),
+            services = ExternalServices(
+                policy=town_policy(server.port, host_delay=HOST_DELAY),
                 resolver=street.resolver(),
                 sources={},
             )
             started = time.monotonic()
-            async with background_work(
-                settings.settings, target, world=world, ticking=False
-            ):
+            async with work(settings.settings, target, services=services):
                 await submit_all(engine, sites)
                 is_finished = await work_is_over(engine, timeout)
             seconds = time.monotonic() - started
@@ -151,10 +140,10 @@ async def run_pipeline(
         for page in outcomes[site.domain].pages
         if page.is_read and (reply := page_at(street, page.url)) is not None
     ]
-    return Measured(outcomes, seconds, cpu_ms(read), is_finished)
+    return Measurement(outcomes, seconds, cpu_ms(read), is_finished)
 
 
-def no_town(_ask: Ask) -> Reply | None:
+def no_town(_ask: TownRequest) -> Reply | None:
     """Answer nothing but the sites."""
     return None
 
@@ -174,13 +163,13 @@ async def work_is_over(engine: AsyncEngine, timeout: float) -> bool:
         async with engine.connect() as connection:
             left = int(await connection.scalar(text(OPEN)) or 0)
         calm = calm + 1 if left == 0 else 0
-        if calm >= CALM:
+        if calm >= CALM_POLLS:
             return True
-        await asyncio.sleep(LOOK_EVERY)
+        await asyncio.sleep(POLL_SECONDS)
     return False
 
 
-def page_at(street: Street, url: str) -> Reply | None:
+def page_at(street: SiteServer, url: str) -> Reply | None:
     """Return what a site answers at an address, if it is a page."""
     host, _, path = url.partition("://")[2].partition("/")
     found = street.find(host)

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Final, TypedDict
 
 from contact_extraction.contacts import Contacts
-from contact_extraction.contacts.whose import names_other_body
+from contact_extraction.contacts.ownership import names_other_body
 from contact_extraction.html import words
-from contact_extraction.plain import plain, squeezed
+from contact_extraction.text import compact, fold
 from contact_extraction.urls import registrable_domain
 
-SHORTEST: Final = 4
-ENOUGH: Final = 0.6
+MIN_LETTERS: Final = 4
+MIN_CONFIDENCE_SHARE: Final = 0.6
 """The share of the surest name's confidence that a name of the domain needs."""
 
 
@@ -33,7 +33,7 @@ def business_name(contacts: Contacts, host: str) -> BusinessName | None:
     found = [*_names(contacts, host)]
     if not found:
         return None
-    enough = found[0]["confidence"] * ENOUGH
+    enough = found[0]["confidence"] * MIN_CONFIDENCE_SHARE
     kin = (one for one in found if one["is_in_domain"] and one["confidence"] >= enough)
     return next(kin, found[0])
 
@@ -54,19 +54,19 @@ def _names(contacts: Contacts, host: str) -> Iterator[BusinessName]:
 
 def is_in_domain(name: str, host: str) -> bool:
     """Say whether a name and a domain share a word, or are one in the other."""
-    label = squeezed((registrable_domain(host) or host).partition(".")[0])
-    parts = [part for part in re.split(r"[^a-z0-9]+", plain(name)) if part]
+    label = compact((registrable_domain(host) or host).partition(".")[0])
+    parts = [part for part in re.split(r"[^a-z0-9]+", fold(name)) if part]
     whole = "".join(parts)
     return (
-        (len(whole) >= SHORTEST and whole in label)
-        or (len(label) >= SHORTEST and label in whole)
-        or any(len(part) > SHORTEST and part in label for part in parts)
+        (len(whole) >= MIN_LETTERS and whole in label)
+        or (len(label) >= MIN_LETTERS and label in whole)
+        or any(len(part) > MIN_LETTERS and part in label for part in parts)
     )
 
 
 def is_heading(name: str) -> bool:
     """Distinguish what stands above many pages, and the gaps of templates, from a name."""
-    parts = plain(name).split()
+    parts = fold(name).split()
     return not parts or all(part.strip(".:!") in _HEADINGS for part in parts)
 
 

@@ -1,15 +1,17 @@
 """Arrange what a page says as cards: one per e-mail address, else one per phone."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from contact_extraction.contacts import (
     Address,
+    Citation,
     Contacts,
     Email,
-    Evidence,
     Group,
-    Person,
+    PersonLink,
     Phone,
     PhoneKind,
     Social,
@@ -30,7 +32,7 @@ class ContactCard:
     """Those of the numbers that reach the person named, and nobody else."""
     address: Address | None = None
     socials: tuple[Social, ...] = ()
-    values: tuple[tuple[str, str, tuple[Evidence, ...], float], ...] = field(
+    values: tuple[tuple[str, str, tuple[Citation, ...], float], ...] = field(
         default_factory=tuple
     )
 
@@ -45,7 +47,7 @@ def cards_of(contacts: Contacts) -> list[ContactCard]:
     """Arrange what a page says as contacts: one per e-mail, else one per phone.
 
     A phone that stands with an e-mail in a group belongs to that contact; a phone that
-    belongs to none is a contact of its own.
+    belongs to none, or to somebody who has no such contact, is a contact of its own.
     """
     index = _Index(contacts)
     found = [
@@ -53,11 +55,15 @@ def cards_of(contacts: Contacts) -> list[ContactCard]:
         for email in contacts.emails
         if email.owner.is_ours
     ]
-    taken = {phone.e164 for each in found for phone in each.phones}
+    taken: dict[str, set[str | None]] = defaultdict(set)
+    for each in found:
+        for phone in each.phones:
+            taken[phone.e164].add(each.name)
     lone = [
         phone
         for phone in contacts.phones
-        if phone.e164 not in taken and phone.owner.is_ours
+        if phone.owner.is_ours
+        and (phone.e164 not in taken or index.is_of_another(phone, taken[phone.e164]))
     ]
     found += [
         card_of(index, index.lone_group_of(phone), phone=phone)
@@ -94,13 +100,13 @@ class _Index:
                 self.groups.setdefault(email.address, group)
             for phone in group.phones if not group.emails else ():
                 self.lone_groups.setdefault(_number(phone), group)
-        self.people: dict[str, Person] = {}
+        self.owners: dict[str, PersonLink] = {}
         self.direct: dict[str, list[Phone]] = {}
         for link in contacts.links:
             if link.email is not None:
-                self.people.setdefault(link.email.address, link.person)
+                self.owners.setdefault(link.email.address, link)
             if link.phone is not None:
-                self.people.setdefault(_number(link.phone), link.person)
+                self.owners.setdefault(_number(link.phone), link)
                 self.direct.setdefault(link.person.name, []).append(link.phone)
 
     def group_of(self, email: Email) -> Group | None:
@@ -111,11 +117,16 @@ class _Index:
         """Give the group a number stands in, if no e-mail address owns it."""
         return self.lone_groups.get(_number(phone))
 
-    def person_reached(self, email: Email | None, phone: Phone | None) -> Person | None:
+    def owner_of(self, email: Email | None, phone: Phone | None) -> PersonLink | None:
         """Give whose alone an address is, or a number that is a contact by itself."""
         if email is not None:
-            return self.people.get(email.address)
-        return self.people.get(_number(phone)) if phone is not None else None
+            return self.owners.get(email.address)
+        return self.owners.get(_number(phone)) if phone is not None else None
+
+    def is_of_another(self, phone: Phone, names: AbstractSet[str | None]) -> bool:
+        """Say whether a number is somebody's alone who is none of those named."""
+        link = self.owners.get(_number(phone))
+        return link is not None and link.person.name not in names
 
 
 def _number(phone: Phone) -> str:
@@ -136,7 +147,8 @@ def card_of(
     phones = group.phones if group and email else (phone,) if phone else ()
     phones = tuple(one for one in phones if one.owner.is_ours)
     contacts = index.contacts
-    person = index.person_reached(email, phone)
+    link = index.owner_of(email, phone)
+    person = link.person if link else None
     address = group.address if group else None
     if address is not None and not address.owner.is_ours:
         address = None
@@ -152,26 +164,29 @@ def card_of(
         direct=tuple(index.direct.get(person.name, ())) if person else (),
         address=address,
         socials=contacts.socials,
-        values=tuple(values(email, phones, person, address, contacts.socials)),
+        values=tuple(values(email, phones, link, address, contacts.socials)),
     )
 
 
 def values(
     email: Email | None,
     phones: Iterable[Phone],
-    person: Person | None,
+    link: PersonLink | None,
     address: Address | None,
     socials: Iterable[Social],
-) -> Iterator[tuple[str, str, tuple[Evidence, ...], float]]:
+) -> Iterator[tuple[str, str, tuple[Citation, ...], float]]:
     """Yield every value of a contact with its evidence."""
     if email is not None:
         yield "email", email.address, email.evidence, email.confidence
     for phone in phones:
         yield phone.kind.value, phone.e164, phone.evidence, phone.confidence
-    if person is not None:
-        yield "name", person.name, person.evidence, person.confidence
+    if link is not None:
+        person = link.person
+        # Theirs alone: right about who they are, and about whose it is.
+        sure = round(person.confidence * link.confidence, 3)
+        yield "name", person.name, person.evidence, sure
         if person.role is not None:
-            sure = role_confidence(person.confidence)
+            sure = role_confidence(sure)
             yield "role", person.role, person.evidence, sure
     if address is not None:
         yield "address", address.text, address.evidence, address.confidence

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from contact_extraction.errors import InvalidUrl
-from contact_extraction.html import HeadLink, Page
+from contact_extraction.html import HeadLink, HtmlPage
 from contact_extraction.page_type import (
     PageRating,
     PageType,
@@ -37,7 +37,7 @@ class FoundBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SitemapCandidate:
     """A URL at which there may be a sitemap."""
 
     url: str
@@ -59,16 +59,16 @@ def sitemap_candidates(
     home: str,
     *,
     robots: str = "",
-    page: Page | None = None,
+    page: HtmlPage | None = None,
     generator: str | None = None,
-) -> list[Candidate]:
+) -> list[SitemapCandidate]:
     """Return every place to look for a sitemap, each once, the surest first.
 
     The order: what robots.txt names, what the home page names, the paths its program
     uses, the paths that others use, feeds. Raises InvalidUrl if `home` is not a URL.
     """
     base = parse_url(home)
-    found: dict[str, Candidate] = {}
+    found: dict[str, SitemapCandidate] = {}
     for candidate in _all_candidates(base, robots, page, generator):
         found.setdefault(candidate.url, candidate)
         if len(found) >= MAX_CANDIDATES:
@@ -87,7 +87,7 @@ def sitemap_lines(robots: str, base: Url | None = None) -> list[str]:
     return list(found)[:MAX_CANDIDATES]
 
 
-def page_links(page: Page, url: str, *, limit: int = MAX_PAGES) -> list[PageLink]:
+def page_links(page: HtmlPage, url: str, *, limit: int = MAX_PAGES) -> list[PageLink]:
     """Return the pages of the same site that a page links to, the most promising first.
 
     This is what a site without a sitemap yields. What is hidden, a trap or a file is
@@ -100,7 +100,7 @@ def page_links(page: Page, url: str, *, limit: int = MAX_PAGES) -> list[PageLink
     ]
 
 
-def site_links(page: Page, url: str) -> dict[str, list[str]]:
+def site_links(page: HtmlPage, url: str) -> dict[str, list[str]]:
     """Return the pages of the same site that a page links to, each with its texts.
 
     What is hidden is left out, unless it is called a contact page: menus unfold.
@@ -110,13 +110,22 @@ def site_links(page: Page, url: str) -> dict[str, list[str]]:
     base = _base_of(page, address)
     site = address.site
     found: dict[str, list[str]] = {}
+    root, folder = _root_and_folder(base)
     for link in page.links:
-        if "nofollow" in link.rel.split() or link.href.startswith("#"):
+        href = link.href
+        if href.startswith("#") or (link.rel and "nofollow" in link.rel.split()):
             continue
-        target = _url(link.href, base)
-        if target is None or target.site != site:
+        if len(href) > _MAX_KNOWN:
+            known = _target(href, base)
+        elif href.startswith(_ABSOLUTE):
+            known = _known_target(href, root)
+        elif _PLAIN_NAME.match(href):
+            known = _known_target(href, folder)
+        else:
+            known = _target(href, base)
+        if known is None or known[1] != site:
             continue
-        name = str(canonical(target))
+        name = known[0]
         named = [text[:_MAX_TEXT] for text in (link.text, link.title) if text]
         if link.hidden and name not in found and not _is_contact(name, named):
             continue
@@ -126,7 +135,31 @@ def site_links(page: Page, url: str) -> dict[str, list[str]]:
     return found
 
 
-def linked_pages(page: Page, url: str, *, limit: int = MAX_LINKED) -> list[PageLink]:
+def _root_and_folder(base: Url) -> tuple[Url, Url]:
+    """Give what links from the root and from the page's folder refer to.
+
+    Of links that are written in full, and of these, the page itself makes no difference:
+    the pages of a site share the addresses that its menu leads to.
+    """
+    folder = f"{base.path.rpartition('/')[0]}/"
+    return (
+        replace(base, path="/", query=None),
+        replace(base, path=folder, query=None),
+    )
+
+
+def _target(href: str, base: Url) -> tuple[str, str] | None:
+    """Give the address and the site that a link leads to."""
+    target = _url(href, base)
+    return None if target is None else (str(canonical(target)), target.site)
+
+
+_known_target: Final = lru_cache(4_096)(_target)
+
+
+def linked_pages(
+    page: HtmlPage, url: str, *, limit: int = MAX_LINKED
+) -> list[PageLink]:
     """Return the pages to go on to from a page, the most promising first.
 
     Unlike `page_links` with the frames and the parts that the page is put together from.
@@ -156,7 +189,7 @@ def _rated_link(url: str, texts: tuple[str, ...]) -> PageLink:
     return PageLink(url, text, rating)
 
 
-def _parts(page: Page, url: str, *, is_bare: bool) -> Iterator[str]:
+def _parts(page: HtmlPage, url: str, *, is_bare: bool) -> Iterator[str]:
     """Yield what a page is put together from: frames, and files that scripts load.
 
     Only a page with hardly a link has its menu elsewhere.
@@ -165,9 +198,12 @@ def _parts(page: Page, url: str, *, is_bare: bool) -> Iterator[str]:
     base = _base_of(page, address)
     named = list(page.frames)
     if is_bare:
-        named += _INCLUDED.findall(page.source[:_MAX_SOURCE])
+        source = page.source[:_MAX_SOURCE].lower()
+        if any(sign in source for sign in _INCLUDING):
+            named += _INCLUDED.findall(page.source[:_MAX_SOURCE])
         for script in page.scripts:
-            named += _LOADED.findall(script.text[:_MAX_SOURCE])
+            if ".htm" in script.text or ".php" in script.text:
+                named += _LOADED.findall(script.text[:_MAX_SOURCE])
     for href in named[:_MAX_PARTS]:
         target = _url(href, base) if href else None
         if target is not None and target.site == address.site:
@@ -188,7 +224,9 @@ def home_link(url: str) -> PageLink:
     return PageLink(home, "", rate_page(home))
 
 
-def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str, str]:
+def telling_links(
+    page: HtmlPage, url: str, *, limit: int = MAX_TELLING
+) -> dict[str, str]:
     """Return what a page calls those pages of its site whose address promises less.
 
     A sitemap has addresses only: this is what to add to them.
@@ -203,34 +241,43 @@ def telling_links(page: Page, url: str, *, limit: int = MAX_TELLING) -> dict[str
 
 
 def _is_contact(url: str, texts: Iterable[str]) -> bool:
+    return _names_contact(url, tuple(texts))
+
+
+@lru_cache(1_024)
+def _names_contact(url: str, texts: tuple[str, ...]) -> bool:
     rating = rate_page(url, link_text=telling_text(url, texts))
     return rating.type is PageType.CONTACT_ROOT
 
 
 def _all_candidates(
-    base: Url, robots: str, page: Page | None, generator: str | None
-) -> Iterator[Candidate]:
+    base: Url, robots: str, page: HtmlPage | None, generator: str | None
+) -> Iterator[SitemapCandidate]:
     for line in sitemap_lines(robots, base):
-        yield Candidate(line, FoundBy.ROBOTS, is_promised=True)
+        yield SitemapCandidate(line, FoundBy.ROBOTS, is_promised=True)
     if page is not None:
         yield from _from_head(page, base, _is_sitemap, FoundBy.HTML_LINK)
         yield from _from_links(page, base)
     for path in _paths(generator):
-        yield Candidate(f"{base.origin}{path}", FoundBy.WELL_KNOWN, is_promised=False)
+        yield SitemapCandidate(
+            f"{base.origin}{path}", FoundBy.WELL_KNOWN, is_promised=False
+        )
     if page is not None:
         yield from _from_head(page, base, _is_feed, FoundBy.FEED_LINK)
     for path in _FEED_PATHS:
-        yield Candidate(f"{base.origin}{path}", FoundBy.WELL_KNOWN, is_promised=False)
+        yield SitemapCandidate(
+            f"{base.origin}{path}", FoundBy.WELL_KNOWN, is_promised=False
+        )
 
 
 def _from_head(
-    page: Page, base: Url, is_wanted: Callable[[HeadLink], bool], found_by: FoundBy
-) -> Iterator[Candidate]:
+    page: HtmlPage, base: Url, is_wanted: Callable[[HeadLink], bool], found_by: FoundBy
+) -> Iterator[SitemapCandidate]:
     inner = _base_of(page, base)
     for link in page.head_links:
         url = _url(link.href, inner) if is_wanted(link) else None
         if url is not None and url.site == base.site:
-            yield Candidate(str(url), found_by, is_promised=True)
+            yield SitemapCandidate(str(url), found_by, is_promised=True)
 
 
 def _is_sitemap(link: HeadLink) -> bool:
@@ -242,7 +289,7 @@ def _is_feed(link: HeadLink) -> bool:
     return is_alternate and link.type.lower().startswith(_FEED_TYPES)
 
 
-def _from_links(page: Page, base: Url) -> Iterator[Candidate]:
+def _from_links(page: HtmlPage, base: Url) -> Iterator[SitemapCandidate]:
     """Find links in the page that end like a sitemap: the foot of many a site has one."""
     inner = _base_of(page, base)
     for link in page.links:
@@ -250,7 +297,7 @@ def _from_links(page: Page, base: Url) -> Iterator[Candidate]:
             continue
         url = _url(link.href, inner)
         if url is not None and url.site == base.site and _SITEMAP_FILE.search(url.path):
-            yield Candidate(str(url), FoundBy.PAGE_LINK, is_promised=True)
+            yield SitemapCandidate(str(url), FoundBy.PAGE_LINK, is_promised=True)
 
 
 def _paths(generator: str | None) -> Iterable[str]:
@@ -258,7 +305,7 @@ def _paths(generator: str | None) -> Iterable[str]:
     return (*first, *_WELL_KNOWN)
 
 
-def _base_of(page: Page, url: Url) -> Url:
+def _base_of(page: HtmlPage, url: Url) -> Url:
     """Return what relative links refer to; a `<base>` to another site is ignored."""
     base = _url(page.base, url) if page.base else None
     return base if base is not None and base.site == url.site else url
@@ -271,11 +318,15 @@ def _url(text: str, base: Url | None) -> Url | None:
         return None
 
 
+_MAX_KNOWN: Final = 300
+_ABSOLUTE: Final = ("/", "http://", "https://")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-][^:]*+$")
 _WORTH_KEEPING: Final = 0.05
 _FEW_LINKS: Final = 5
 _MAX_PARTS: Final = 20
 _MAX_SOURCE: Final = 200_000
 _PART: Final = PageRating(PageType.UNKNOWN, 0.55, ("another page is made of it",))
+_INCLUDING: Final = ("data-include", "w3-include-html", "hx-get", "data-load")
 _INCLUDED: Final = re.compile(
     r"""\b(?:data-include|w3-include-html|hx-get|data-load)=["']?([\w./-]{1,200})""",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from contact_extraction.errors import InvalidUrl
 from contact_extraction.urls import Url, parse_url, registrable_domain
 from contact_extraction.wordlist import load_words
 
-REMEMBERED: Final = 2_000
+CACHED_HOSTS: Final = 2_000
 """Hosts whose kind is asked again soon: one record names its website more than once."""
 
 
@@ -42,7 +42,7 @@ def kind_of_url(url: str | Url) -> HostMatch:
     return kind_of_host((parse_url(url) if isinstance(url, str) else url).host)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_HOSTS)
 def kind_of_host(host: str) -> HostMatch:
     """Return what a host, or a domain above it, is known as."""
     known = _known_hosts()

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contact_extraction.contacts import Address, Contacts, Email, Phone
 
 OtherValue = dict[str, str | None]
-MOST = 50
+MAX_VALUES = 50
 
 
 def other_values(contacts: Contacts) -> list[OtherValue]:
     """Give the addresses and numbers of others and of templates, with whose they are."""
-    return [*_others(contacts)][:MOST]
+    return [*_others(contacts)][:MAX_VALUES]
 
 
 def _others(contacts: Contacts) -> Iterator[OtherValue]:

@@ -16,16 +16,16 @@ from urllib.parse import urlsplit
 from contact_extraction.page_type import PageType
 
 HOME_GAIN: Final = 1.0
-LIKELY: Final = 0.25
+LIKELY_GAIN: Final = 0.25
 """A page that promises so much is read even where others held nothing new."""
 MOST_IN_VAIN: Final = 6
 """Unlikely pages in a row that held nothing new, after which the others are left alone."""
-ENOUGH: Final = 10
+MIN_KIND_PAGES: Final = 10
 """Pages of a kind after which other sites of the same program have something to say."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPage:
     """A page that may be read."""
 
     url: str
@@ -37,7 +37,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadPage:
     """A page that was read, or is about to be."""
 
     url: str
@@ -48,7 +48,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class PageYield:
     """What pages of one kind held on sites built with one program."""
 
     pages: int
@@ -60,7 +60,7 @@ class Paid:
     @property
     def factor(self) -> float:
         """How much of what they promise such pages hold."""
-        known = (self.paid + _PRIOR) / (self.promised + _PRIOR)
+        known = (self.paid + _PRIOR_PAGES) / (self.promised + _PRIOR_PAGES)
         return min(_MOST_FACTOR, max(_LEAST_FACTOR, known))
 
 
@@ -69,11 +69,11 @@ class Program:
     """What the site is built with, and what pages of other such sites held."""
 
     name: str
-    paid: Mapping[PageType, Paid]
+    paid: Mapping[PageType, PageYield]
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class PageChoice:
     """A page to read next, and why."""
 
     url: str
@@ -96,13 +96,13 @@ class _Memory:
 
 
 def next_pages(
-    listed: Iterable[Listed],
-    read: Iterable[Read],
+    listed: Iterable[ListedPage],
+    read: Iterable[ReadPage],
     *,
     home: str,
     most: int,
     program: Program | None = None,
-) -> list[Pick]:
+) -> list[PageChoice]:
     """Choose at most so many pages, the most promising first.
 
     `read` are also pages that are about to be read; several addresses of one page
@@ -111,26 +111,26 @@ def next_pages(
     """
     home_key = page_key(home)
     memory = _remember(read, home_key)
-    waiting: dict[str, Listed] = {}
+    waiting: dict[str, ListedPage] = {}
     for page in listed:
         key = page_key(page.url)
         is_better = page.score > waiting.get(key, _NOTHING).score or page.url == home
         if key not in memory.known and is_better:
             waiting[key] = page
-    picks: list[Pick] = []
+    picks: list[PageChoice] = []
     while waiting and len(picks) < most:
         gains = {
             key: _gain(page, memory, home_key, program) for key, page in waiting.items()
         }
         best = min(waiting, key=lambda key: (-gains[key].gain, len(key), key))
         pick = gains[best]
-        if pick.gain < LIKELY and memory.in_vain >= MOST_IN_VAIN:
+        if pick.gain < LIKELY_GAIN and memory.in_vain >= MOST_IN_VAIN:
             break
         picks.append(pick)
         page = waiting.pop(best)
         # What is chosen but not read yet is taken to hold nothing the next one has.
         memory.barren_types[page.type] += 1
-        memory.in_vain += pick.gain < LIKELY
+        memory.in_vain += pick.gain < LIKELY_GAIN
     return picks
 
 
@@ -142,11 +142,11 @@ def page_key(url: str) -> str:
     return f"{parts.netloc.removeprefix('www.')}{path}?{query}"
 
 
-def _remember(read: Iterable[Read], home: str) -> _Memory:
+def _remember(read: Iterable[ReadPage], home: str) -> _Memory:
     memory = _Memory()
     for page in sorted(read, key=lambda page: (-page.score, page.url)):
         key = page_key(page.url)
-        if page.score < LIKELY and key != home:
+        if page.score < LIKELY_GAIN and key != home:
             memory.in_vain = 0 if page.gained else memory.in_vain + 1
         memory.known.add(key)
         if page.gained is None:
@@ -161,10 +161,12 @@ def _remember(read: Iterable[Read], home: str) -> _Memory:
     return memory
 
 
-def _gain(page: Listed, memory: _Memory, home: str, program: Program | None) -> Pick:
+def _gain(
+    page: ListedPage, memory: _Memory, home: str, program: Program | None
+) -> PageChoice:
     key = page_key(page.url)
     if key == home:
-        return Pick(page.url, HOME_GAIN, ("it is the home page",), HOME_GAIN)
+        return PageChoice(page.url, HOME_GAIN, ("it is the home page",), HOME_GAIN)
     gain, reasons = page.score, [page.reason] if page.reason else []
     if page.type in _ONE_IS_ENOUGH and (seen := memory.barren_types[page.type]):
         gain *= _SAME_TYPE**seen
@@ -179,31 +181,31 @@ def _gain(page: Listed, memory: _Memory, home: str, program: Program | None) -> 
             gain *= _BESIDE_BARREN**barren
             reasons.append("a page beside it held nothing new")
     if page.clicks is not None and page.clicks > 1:
-        gain *= _CLICK ** (page.clicks - 1)
+        gain *= _CLICK_FACTOR ** (page.clicks - 1)
         reasons.append(f"it is {page.clicks} clicks from the home page")
     promised = round(gain, 3)
     paid = program.paid.get(page.type) if program else None
-    if program is not None and paid is not None and paid.pages >= ENOUGH:
+    if program is not None and paid is not None and paid.pages >= MIN_KIND_PAGES:
         # A promise is believed as far as such pages have kept theirs.
         gain = min(HOME_GAIN, gain * paid.factor)
         reasons.append(
             f"{paid.paid} of {paid.pages} pages of this kind held something new"
             f" on {program.name} sites"
         )
-    return Pick(page.url, round(gain, 3), tuple(reasons), promised)
+    return PageChoice(page.url, round(gain, 3), tuple(reasons), promised)
 
 
 def _folder(key: str) -> str:
     return key.partition("?")[0].rpartition("/")[0]
 
 
-_NOTHING: Final = Listed("", PageType.UNKNOWN, -1.0)
+_NOTHING: Final = ListedPage("", PageType.UNKNOWN, -1.0)
 _ONE_IS_ENOUGH: Final = frozenset(PageType) - {PageType.UNKNOWN, PageType.TEAM_ROOT}
 _SAME_TYPE: Final = 0.6
 _BESIDE_FERTILE: Final = 0.45
 _BESIDE_BARREN: Final = 0.6
-_CLICK: Final = 0.97
-_PRIOR: Final = 20.0
+_CLICK_FACTOR: Final = 0.97
+_PRIOR_PAGES: Final = 20.0
 """So many pages that hold what they promise are assumed to have been read before."""
 _LEAST_FACTOR: Final = 0.5
 _MOST_FACTOR: Final = 1.5

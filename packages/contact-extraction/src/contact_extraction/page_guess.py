@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from contact_extraction.discovery import PageLink
 from contact_extraction.html import parse_page
 from contact_extraction.page_type import PageRating, PageType
 from contact_extraction.soft_404 import says_not_found
@@ -14,6 +15,9 @@ from contact_extraction.urls import parse_url
 
 GUESSED: Final = PageRating(
     PageType.CONTACT_ROOT, 0.9, ("nothing links it: its address was guessed",)
+)
+GUESSED_TEAM: Final = PageRating(
+    PageType.TEAM_ROOT, 0.5, ("nothing that was chosen is there: it was guessed",)
 )
 MOST_GUESSES: Final = 2
 
@@ -37,6 +41,21 @@ def contact_guesses(
     return [f"{base.origin}/{name}{ending}" for name in paths][:MOST_GUESSES]
 
 
+def fallback_pages(
+    home: str, *, language: str | None, known: Iterable[str]
+) -> list[PageLink]:
+    """Return the usual addresses of a site all of whose chosen pages are gone."""
+    base = parse_url(home)
+    names = _NAMES.get((language or "").lower()[:2], ())
+    ending = _ending(known)
+    paths = dict.fromkeys((*names[:1], *_USUAL_CONTACTS), GUESSED)
+    paths |= dict.fromkeys(_USUAL_TEAMS, GUESSED_TEAM)
+    return [
+        PageLink(f"{base.origin}/{name}{ending}", "", rating)
+        for name, rating in paths.items()
+    ]
+
+
 def read_guessed_page(body: bytes, encoding: str | None) -> GuessedPage:
     """Look whether a page is there, and what it is called."""
     page = parse_page(body, encoding=encoding)
@@ -53,6 +72,8 @@ def _ending(known: Iterable[str]) -> str:
     return endings.most_common(1)[0][0] if endings else ""
 
 
+_USUAL_CONTACTS: Final = ("contact", "contact-us", "contact_us")
+_USUAL_TEAMS: Final = ("staff", "team")
 _FILE: Final = re.compile(r"\.(?:html?|php|aspx?|shtml)$", re.IGNORECASE)
 _NAMES: Final = {
     "de": ("kontakt", "impressum"),

@@ -12,7 +12,7 @@ from datetime import datetime
 from contact_extraction.discovery import page_links
 from contact_extraction.html import parse_page
 from contact_extraction.page_type import PageRating, rate_page
-from contact_extraction.sitemap import Limits, parse_sitemap
+from contact_extraction.sitemap import SitemapLimits, parse_sitemap
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PageList:
     """Sitemaps that an index names."""
     dropped: dict[str, int]
     cut: str | None = None
-    nothing: str | None = None
+    empty_because: str | None = None
     generator: str | None = None
 
 
@@ -47,7 +47,7 @@ def list_sitemap_pages(  # noqa: PLR0917 - a sandboxed function is called withou
 
     `texts` are those of links to some of the pages, by address.
     """
-    limits = Limits(max_urls=max_urls)
+    limits = SitemapLimits(max_urls=max_urls)
     found = parse_sitemap(body, url=url, site=site, limits=limits)
     text_of = {_bare(address): text for address, text in (texts or {}).items()}.get
     rated = [
@@ -69,7 +69,7 @@ def list_sitemap_pages(  # noqa: PLR0917 - a sandboxed function is called withou
         children=[child.url for child in found.sitemaps],
         dropped={reason.value: count for reason, count in found.dropped.items()},
         cut=found.cut.value if found.cut else None,
-        nothing=found.nothing,
+        empty_because=found.empty_because,
         generator=found.generator,
     )
 
@@ -96,7 +96,7 @@ def _columns(
     children: list[str] | None = None,
     dropped: dict[str, int] | None = None,
     cut: str | None = None,
-    nothing: str | None = None,
+    empty_because: str | None = None,
     generator: str | None = None,
 ) -> PageList:
     listed = list(rated)
@@ -111,6 +111,6 @@ def _columns(
         children=children or [],
         dropped=dropped or {},
         cut=cut,
-        nothing=nothing,
+        empty_because=empty_because,
         generator=generator,
     )

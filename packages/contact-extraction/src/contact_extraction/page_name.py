@@ -10,7 +10,7 @@ from contact_extraction.page_word import (
     CONTACT,
     OTHER_CONTACTS,
     STOPS,
-    Meaning,
+    WordMeaning,
     words,
 )
 from contact_extraction.wordlist import load_words
@@ -21,7 +21,7 @@ MANY_WORDS: Final = 3
 class Match(NamedTuple):
     """A known word in a segment, and how much else the segment says."""
 
-    meaning: Meaning
+    meaning: WordMeaning
     word: str
     extra: int
 
@@ -70,7 +70,7 @@ def best_match(tokens: tuple[str, ...]) -> Match | None:
 parent_match = lru_cache(1_024)(best_match)
 
 
-def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning, tuple[str, ...]]]:
+def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[WordMeaning, tuple[str, ...]]]:
     for at, token in enumerate(tokens[:_MAX_TOKENS]):
         for word, meaning in _BY_FIRST.get(token, ()):
             if tokens[at : at + len(word)] == word:
@@ -85,7 +85,7 @@ def _glued(tokens: tuple[str, ...]) -> Match | None:
         if token.startswith(_STEMS):
             stem = next(stem for stem in _STEMS if token.startswith(stem))
             rest = token.removeprefix(stem)
-            if len(rest) >= _GLUED and not rest.startswith(_OTHER_STEMS):
+            if len(rest) >= _GLUED_PARTS and not rest.startswith(_OTHER_STEMS):
                 return Match(CONTACT, stem, MANY_WORDS - 1)
         elif token.endswith(_ENDS) and not token.startswith(_OTHER_BEGINNINGS):
             stem = next(stem for stem in _ENDS if token.endswith(stem))
@@ -159,7 +159,7 @@ _OTHER_WORDS: Final = (
     *(stem + other for stem in _STEMS for other in ("len", "lin", "sport", "grill")),
     *("lens", "lenz", "linse", "lente", "lenti", "soczew", "cocky"),
 )
-_GLUED: Final = 2
+_GLUED_PARTS: Final = 2
 _MAX_TOKENS: Final = 40
 _A_FEW: Final = 5
 _ENDING: Final = re.compile(
@@ -187,8 +187,8 @@ _LETTERS: Final = str.maketrans(
 )
 
 
-def _by_first() -> dict[str, list[tuple[tuple[str, ...], Meaning]]]:
-    table: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
+def _by_first() -> dict[str, list[tuple[tuple[str, ...], WordMeaning]]]:
+    table: dict[str, list[tuple[tuple[str, ...], WordMeaning]]] = {}
     for word, meaning in words():
         tokens = tuple(_WORD.findall(_fold(word)))
         table.setdefault(tokens[0], []).append((tokens, meaning))

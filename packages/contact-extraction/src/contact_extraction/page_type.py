@@ -197,12 +197,14 @@ def _from_text(said: Match, segments: Sequence[str]) -> PageRating | None:
     if not _is_doubtful(said, segments):
         return PageRating(said.meaning.type, round(score, 3), (reason,))
     reasons = (reason, "its address speaks of something else")
-    return PageRating(PageType.UNKNOWN, round(score * _DOUBTED, 3), reasons)
+    return PageRating(PageType.UNKNOWN, round(score * _DOUBTED_FACTOR, 3), reasons)
 
 
 def _by_person(found: PageRating, link_text: str) -> PageRating:
     """Rate a page by a link that is called as a person is."""
-    is_name = found.score > _NOISY and is_person(tokens_of(link_text[:_MAX_LINK_TEXT]))
+    is_name = found.score > _NOISY_LIKELIHOOD and is_person(
+        tokens_of(link_text[:_MAX_LINK_TEXT])
+    )
     return _CALLED_PERSON if is_name else found
 
 
@@ -239,7 +241,7 @@ def _stronger(by_path: PageRating, by_text: PageRating) -> PageRating:
     first, second = sorted((by_path, by_text), key=lambda rating: -rating.score)
     if first.type is second.type and first.type is not PageType.UNKNOWN:
         # Said twice, it does not matter how deep the page lies.
-        score = min(1.0, max(by_path.score, by_text.score / _BY_TEXT) + _AGREED)
+        score = min(1.0, max(by_path.score, by_text.score / _BY_TEXT) + _AGREED_BONUS)
         return PageRating(first.type, round(score, 3), first.reasons + second.reasons)
     return first
 
@@ -247,7 +249,7 @@ def _stronger(by_path: PageRating, by_text: PageRating) -> PageRating:
 def _aged(
     found: PageRating, lastmod: datetime | None, now: datetime | None
 ) -> PageRating:
-    if lastmod is None or now is None or now - lastmod < _OLD:
+    if lastmod is None or now is None or now - lastmod < _OLD_AGE:
         return found
     years = (now - lastmod) // timedelta(days=365)
     reasons = (*found.reasons, f"it was last changed {years} years ago")
@@ -298,7 +300,7 @@ _PERSON: Final = PageRating(PageType.TEAM_ROOT, 0.5, ("it is named after a perso
 _CALLED_PERSON: Final = PageRating(
     PageType.TEAM_ROOT, 0.5, ("a link to it is a person's name",)
 )
-_NOISY: Final = 0.03
+_NOISY_LIKELIHOOD: Final = 0.03
 """What stands below a blog or a shop is about anything."""
 # What an address may look like without being it: here the text of a link decides,
 _PERHAPS_PAGES: Final = (
@@ -319,10 +321,10 @@ _PARTS: Final = frozenset(("shop", "store"))
 _BELOW_WORD: Final = 0.45
 _BELOW_TEAM: Final = 0.8
 _BY_TEXT: Final = 0.97
-_AGREED: Final = 0.02
-_DOUBTED: Final = 0.5
+_AGREED_BONUS: Final = 0.02
+_DOUBTED_FACTOR: Final = 0.5
 _DOUBTLESS: Final = frozenset((None, *_PARTS))
-_OLD: Final = timedelta(days=8 * 365)
+_OLD_AGE: Final = timedelta(days=8 * 365)
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
 _PAGE_KEYS: Final = frozenset(
     (

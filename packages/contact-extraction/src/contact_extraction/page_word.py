@@ -28,33 +28,33 @@ class PageType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class WordMeaning:
     """What a word says about its page."""
 
     type: PageType
     likelihood: float
 
 
-CONTACT: Final = Meaning(PageType.CONTACT_ROOT, 0.98)
-PLACE: Final = Meaning(PageType.CONTACT_ROOT, 0.80)
+CONTACT: Final = WordMeaning(PageType.CONTACT_ROOT, 0.98)
+PLACE: Final = WordMeaning(PageType.CONTACT_ROOT, 0.80)
 
 # The order of the sections is the order of trust where a path holds several words.
 _SECTIONS: Final = {
     "contact": CONTACT,
-    "imprint": Meaning(PageType.LEGAL_ROOT, 0.90),
+    "imprint": WordMeaning(PageType.LEGAL_ROOT, 0.90),
     "place": PLACE,
-    "team": Meaning(PageType.TEAM_ROOT, 0.62),
-    "customer_service": Meaning(PageType.UNKNOWN, 0.58),
-    "legal_notice": Meaning(PageType.LEGAL_ROOT, 0.55),
-    "about": Meaning(PageType.ABOUT_ROOT, 0.52),
-    "appointment": Meaning(PageType.UNKNOWN, 0.48),
-    "privacy": Meaning(PageType.LEGAL_ROOT, 0.38),
-    "career": Meaning(PageType.CAREER_CONTACT, 0.35),
-    "support": Meaning(PageType.UNKNOWN, 0.34),
-    "terms": Meaning(PageType.LEGAL_ROOT, 0.30),
-    "services": Meaning(PageType.SERVICES_ROOT, 0.28),
-    "pricing": Meaning(PageType.PRICING_ROOT, 0.26),
-    "menu": Meaning(PageType.MENU_ROOT, 0.26),
+    "team": WordMeaning(PageType.TEAM_ROOT, 0.62),
+    "customer_service": WordMeaning(PageType.UNKNOWN, 0.58),
+    "legal_notice": WordMeaning(PageType.LEGAL_ROOT, 0.55),
+    "about": WordMeaning(PageType.ABOUT_ROOT, 0.52),
+    "appointment": WordMeaning(PageType.UNKNOWN, 0.48),
+    "privacy": WordMeaning(PageType.LEGAL_ROOT, 0.38),
+    "career": WordMeaning(PageType.CAREER_CONTACT, 0.35),
+    "support": WordMeaning(PageType.UNKNOWN, 0.34),
+    "terms": WordMeaning(PageType.LEGAL_ROOT, 0.30),
+    "services": WordMeaning(PageType.SERVICES_ROOT, 0.28),
+    "pricing": WordMeaning(PageType.PRICING_ROOT, 0.26),
+    "menu": WordMeaning(PageType.MENU_ROOT, 0.26),
 }
 
 NOISE: Final = load_words("page_parents")
@@ -62,7 +62,7 @@ STOPS: Final = load_words("page_stop_words")
 OTHER_CONTACTS: Final = load_words("page_other_contacts")
 
 
-def words() -> Iterator[tuple[str, Meaning]]:
+def words() -> Iterator[tuple[str, WordMeaning]]:
     """Yield every known word with its meaning."""
     meaning = CONTACT
     for line in load_ordered("page_words"):

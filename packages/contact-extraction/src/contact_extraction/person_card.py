@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from contact_extraction.contact_card import ContactCard
-from contact_extraction.contacts import Contacts, Evidence, Person
-from contact_extraction.plain import name_key, spellings, squeezed
+from contact_extraction.contacts import Citation, Contacts, PersonEntry
 from contact_extraction.seniority import Seniority, seniority_of
+from contact_extraction.text import compact, name_key, spellings
 
 STANDING: Final[dict[Seniority | None, float]] = {
     Seniority.OWNER: 0.9,
@@ -19,15 +19,23 @@ STANDING: Final[dict[Seniority | None, float]] = {
     Seniority.STAFF: 0.2,
 }
 """How likely somebody of a seniority decides for a small business."""
-LEADING: Final = 0.1
+LEADING_BONUS: Final = 0.1
 """What it adds if somebody leads those of their calling: the lead attorney."""
-NAMESAKE: Final = 0.25
+NAMESAKE_BONUS: Final = 0.25
 """What it adds if the business bears their surname: Kanzlei Okelo, okelo.example."""
+PROVIDER_STANDING: Final = 0.85
+"""How likely whom alone a legal notice names as the provider decides."""
+SHARE_LOSS: Final = 0.08
+"""What it takes if somebody shares in what another one may lead: partner, co-owner."""
+FULL_CONFIDENCE: Final = 0.8
+"""From it on, whoever is a little surer of the business does not decide before the others."""
 SHORTEST_SURNAME: Final = 4
-STEP: Final = 0.01
+PLACE_STEP: Final = 0.01
 """Teams are listed from the top: the order says where the roles do not."""
 MOST_STEPS: Final = 10
-UNSEEN: Final = 0.1
+TIE_BONUS: Final = 0.001
+"""What it adds to be surely of the business: of two equal pages the surer one says who."""
+UNSEEN_FACTOR: Final = 0.1
 """What is left of the standing of who is named only where visitors do not look."""
 
 
@@ -45,7 +53,7 @@ class PersonCard:
     standing: float
     reason: str
     """Why they have this standing, in words a person reads."""
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Citation, ...]
 
 
 def people_of(
@@ -53,11 +61,11 @@ def people_of(
 ) -> list[PersonCard]:
     """Give the people of a page, each once; customers are none of them."""
     emails, phones = _owned(cards)
-    firm = squeezed(f"{host} {' '.join(names_of_firm(contacts))}")
+    firm = compact(f"{host} {' '.join(names_of_firm(contacts))}")
     found: dict[str, PersonCard] = {}
     for person in contacts.people:
         key = name_key(person.name)
-        if person.is_customer or not key or key in found:
+        if not person.is_of_business or not key or key in found:
             continue
         found[key] = _card(person, key, (emails.get(key), phones.get(key)), firm)
     return list(found.values())
@@ -82,12 +90,14 @@ def _owned(cards: Iterable[ContactCard]) -> tuple[Values, Values]:
 
 
 def _card(
-    person: Person, key: str, reached: tuple[str | None, str | None], firm: str
+    person: PersonEntry, key: str, reached: tuple[str | None, str | None], firm: str
 ) -> PersonCard:
     email, phone = reached
-    behind = STEP * min(person.place, MOST_STEPS)
+    behind = PLACE_STEP * min(person.place, MOST_STEPS)
     seniority = seniority_of(person.role)
     standing, reason = _standing(person, seniority, firm)
+    if person.is_provider and standing < PROVIDER_STANDING:
+        standing, reason = PROVIDER_STANDING, "the legal notice names them alone"
     return PersonCard(
         name=person.name,
         key=key,
@@ -96,34 +106,53 @@ def _card(
         email=email,
         phone=phone,
         confidence=person.confidence,
-        standing=round(standing * _weight(person) - behind, 3),
+        standing=round(
+            standing * _weight(person) - behind + TIE_BONUS * person.confidence, 5
+        ),
         reason=reason,
         evidence=person.evidence,
     )
 
 
-def _weight(person: Person) -> float:
+def _weight(person: PersonEntry) -> float:
     """Weigh a person, those whom visitors may not see behind everybody else."""
-    return person.confidence if person.is_seen else person.confidence * UNSEEN
+    sure = min(1.0, person.confidence / FULL_CONFIDENCE)
+    return sure if person.is_seen else sure * UNSEEN_FACTOR
 
 
 def _standing(
-    person: Person, seniority: Seniority | None, firm: str
+    person: PersonEntry, seniority: Seniority | None, firm: str
 ) -> tuple[float, str]:
     """Report how likely somebody decides for the business, and why."""
     standing = STANDING[seniority]
     reason = "named without a role"
+    role = person.role or ""
     if seniority:
         reason = f"{seniority.value}: {person.role}"
+    if _LEFT.search(role):
+        return STANDING[Seniority.STAFF], f"{reason}; has left"
+    if seniority in _DECIDES and _SHARES.match(role) and not _LEADS.match(role):
+        standing -= SHARE_LOSS
     if seniority is Seniority.PROFESSIONAL and _LEADS.match(person.role or ""):
-        standing += LEADING
+        standing += LEADING_BONUS
     if _bears_name(firm, person.name):
-        return standing + NAMESAKE, f"{reason}; the business bears their name"
+        return standing + NAMESAKE_BONUS, f"{reason}; the business bears their name"
     return standing, reason
 
 
+_DECIDES: Final = (Seniority.OWNER, Seniority.EXECUTIVE)
+_SHARES: Final = re.compile(
+    r"(?:co-?|mit|współ|spolu|med|del|mede-?|com?)(?:owner|inhaber|eigent|gründer|wła|maji|zakl|ejer|"
+    r"eier|inde|äg|eigen|propri|found|fond|fund)|(?:equity |junior |associate |salary )?partner\b|"
+    r"associé|director\b$|deputy|stellv",
+    re.IGNORECASE,
+)
+_LEFT: Final = re.compile(
+    r"\b(?:former|retired|emerit\w+|late|past|ex-|ehemalig\w*|ancien\w*|i\.? ?r\.|a\. ?d\.)(?!\w)",
+    re.IGNORECASE,
+)
 _LEADS: Final = re.compile(
-    r"(?:lead|leading|senior|head|chief|principal|leitende[rn]?|chef|primario|jefe|jefa)\b",
+    r"(?:managing|sole|main|lead|leading|senior|head|chief|principal|leitende[rn]?|chef|primario|jefe|jefa)\b",
     re.IGNORECASE,
 )
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from contact_extraction.contacts.model import Contacts
-from contact_extraction.html import Page
+from contact_extraction.html import HtmlPage
 
 FEW_WORDS: Final = 25
 """A page with fewer has nothing to say, or has scripts that say it."""
@@ -12,11 +12,11 @@ SOME_WORDS: Final = 120
 MAX_SOURCE: Final = 500_000
 
 
-def needs_script(page: Page, contacts: Contacts) -> str | None:
+def needs_script(page: HtmlPage, contacts: Contacts) -> str | None:
     """Say why a page has to be rendered to be read; None if it has not."""
     if not any(script.src or "json" not in script.type for script in page.scripts):
         return None
-    words = len(page.visible_text.split())
+    words = page.word_count
     if words < FEW_WORDS:
         return f"without its scripts the page has {words} words"
     source = page.source[:MAX_SOURCE]

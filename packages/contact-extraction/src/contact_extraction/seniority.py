@@ -2,7 +2,7 @@
 
 import re
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from contact_extraction import wordlist
@@ -27,6 +27,13 @@ _OF_A_PART: Final = re.compile(
 )
 
 
+# "Assistant to the Owner": whose assistant somebody is decides, not they.
+_SERVES: Final = re.compile(
+    r"(?:executive |personal )?(?:assistant|secretary|assistante|assistent(?:in)?|"
+    r"sekretär(?:in)?|segretaria|asistente|"
+    r"secretaria|asystent(?:ka)?|asistent(?:ka)?|secrétaire)\s(?:to|of|for|de|du|der|des|del|della|dell'|da|do)\b[^,/&+]*",
+    re.IGNORECASE,
+)
 _TOLD: Final = re.compile(r"(?:an?|my|his|her|their|who|one of)\s", re.IGNORECASE)
 
 
@@ -38,11 +45,14 @@ def _pattern(rank: Seniority) -> re.Pattern[str]:
     )
 
 
+@lru_cache(2_048)
 def seniority_of(role: str | None) -> Seniority | None:
     """Report how senior a role is; None if there is no role."""
     # "Ann Lee, a family doctor in Leeds" is mentioned, not presented.
     if not role or _TOLD.match(role):
         return None
+    if _SERVES.fullmatch(role):
+        return Seniority.STAFF
     if _pattern(Seniority.OWNER).search(role):
         return Seniority.OWNER
     if _pattern(Seniority.EXECUTIVE).search(role):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from contact_extraction.contacts.social import Profile, read_profile
 from contact_extraction.errors import InvalidUrl
-from contact_extraction.html import Page, clean, text_language
+from contact_extraction.html import HtmlPage, clean, text_language
 from contact_extraction.technology import (
     Technology,
     find_technologies,
@@ -19,7 +19,7 @@ MAX_TEXT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Robots:
+class MetaRobots:
     """What `<meta name=robots>` asks of us."""
 
     noindex: bool = False
@@ -37,7 +37,7 @@ class PageFacts:
     language: str | None
     """ISO 639-1, as declared, or as detected if nothing is declared."""
     canonical: str | None
-    robots: Robots
+    robots: MetaRobots
     structured_types: tuple[str, ...]
     """The schema.org types found in JSON-LD, microdata and RDFa."""
     has_contact_form: bool
@@ -46,7 +46,7 @@ class PageFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Organisation:
+class SchemaOrganisation:
     """The business as its structured data describes it. Unknown is None."""
 
     type: str
@@ -72,12 +72,12 @@ class SiteFacts:
     generator_version: str | None
     technologies: tuple[Technology, ...]
     profiles: tuple[Profile, ...]
-    organisation: Organisation | None
+    organisation: SchemaOrganisation | None
     alternates: Mapping[str, str]
     """The same page in other languages: language tag to URL."""
 
 
-def read_page_facts(page: Page, url: str) -> PageFacts:
+def read_page_facts(page: HtmlPage, url: str) -> PageFacts:
     """Read what a page says about itself; raise InvalidUrl if `url` is not a URL."""
     base = _base_of(page, parse_url(url))
     headings = (
@@ -93,12 +93,12 @@ def read_page_facts(page: Page, url: str) -> PageFacts:
         robots=_robots(page),
         structured_types=_structured_types(page),
         has_contact_form=any(map(_is_contact_form, page.forms)),
-        word_count=len(page.visible_text.split()),
+        word_count=page.word_count,
         is_truncated=page.truncated,
     )
 
 
-def read_site_facts(page: Page, url: str) -> SiteFacts:
+def read_site_facts(page: HtmlPage, url: str) -> SiteFacts:
     """Read what a home page says; raise InvalidUrl if `url` is not a URL."""
     base = _base_of(page, parse_url(url))
     technologies = find_technologies(page)
@@ -119,7 +119,7 @@ def read_site_facts(page: Page, url: str) -> SiteFacts:
     )
 
 
-def _base_of(page: Page, url: Url) -> Url:
+def _base_of(page: HtmlPage, url: Url) -> Url:
     if not page.base:
         return url
     try:
@@ -142,7 +142,7 @@ def _absolute(href: object, base: Url) -> str | None:
         return None
 
 
-def _language(page: Page) -> str | None:
+def _language(page: HtmlPage) -> str | None:
     declared = (page.language, page.meta("content-language"), page.meta("og:locale"))
     for text in declared:
         if found := _LANGUAGE.match(text.strip().lower()):
@@ -152,23 +152,23 @@ def _language(page: Page) -> str | None:
     return _TWO_LETTERS.get(text_language(page.visible_text) or "")
 
 
-def _canonical(page: Page, base: Url) -> str | None:
+def _canonical(page: HtmlPage, base: Url) -> str | None:
     links = (link.href for link in page.head_links if "canonical" in link.rel.split())
     return next((url for href in links if (url := _absolute(href, base))), None)
 
 
-def _robots(page: Page) -> Robots:
+def _robots(page: HtmlPage) -> MetaRobots:
     texts = [text for name, text in page.metas if name in {"robots", "googlebot"}]
     text = ", ".join(texts)[:MAX_TEXT].lower()
     words = set(_WORD.findall(text))
-    return Robots(
+    return MetaRobots(
         noindex=bool(words & {"noindex", "none"}),
         nofollow=bool(words & {"nofollow", "none"}),
         text=text,
     )
 
 
-def _structured_types(page: Page) -> tuple[str, ...]:
+def _structured_types(page: HtmlPage) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for thing in page.json_ld:
         found.update(dict.fromkeys(_types_of(thing)))
@@ -193,7 +193,7 @@ def _is_contact_form(form: Any) -> bool:  # noqa: ANN401
     return has_message and _SENDER.search(names) is not None
 
 
-def _favicon(page: Page, base: Url) -> str | None:
+def _favicon(page: HtmlPage, base: Url) -> str | None:
     icons = [
         link
         for link in page.head_links
@@ -204,7 +204,7 @@ def _favicon(page: Page, base: Url) -> str | None:
     return next((url for link in icons if (url := _absolute(link.href, base))), None)
 
 
-def _logo(page: Page, base: Url) -> str | None:
+def _logo(page: HtmlPage, base: Url) -> str | None:
     """Find the picture that calls itself a logo, those in the header first."""
     pictures = [
         image
@@ -220,7 +220,9 @@ def _logo(page: Page, base: Url) -> str | None:
     )
 
 
-def _profiles(page: Page, organisation: Organisation | None) -> tuple[Profile, ...]:
+def _profiles(
+    page: HtmlPage, organisation: SchemaOrganisation | None
+) -> tuple[Profile, ...]:
     hrefs = [link.href for link in page.links]
     if organisation is not None:
         hrefs += organisation.profiles
@@ -231,7 +233,7 @@ def _profiles(page: Page, organisation: Organisation | None) -> tuple[Profile, .
     return tuple(found.values())[:_MAX_PROFILES]
 
 
-def _alternates(page: Page, base: Url) -> dict[str, str]:
+def _alternates(page: HtmlPage, base: Url) -> dict[str, str]:
     return {
         link.hreflang.lower()[:35]: url
         for link in page.head_links
@@ -240,13 +242,13 @@ def _alternates(page: Page, base: Url) -> dict[str, str]:
     }
 
 
-def _organisation(page: Page, base: Url) -> Organisation | None:
+def _organisation(page: HtmlPage, base: Url) -> SchemaOrganisation | None:
     """Return the first thing that is a business; one with a name before one without."""
     found = [one for one in _organisations(page, base) if one is not None]
     return next((one for one in found if one.name), found[0] if found else None)
 
 
-def _organisations(page: Page, base: Url) -> Iterator[Organisation | None]:
+def _organisations(page: HtmlPage, base: Url) -> Iterator[SchemaOrganisation | None]:
     for thing in page.json_ld:
         kind = next(filter(_is_business, _types_of(thing)), None)
         if kind is not None:
@@ -272,8 +274,8 @@ def _is_business(kind: str) -> bool:
     return kind in _BUSINESS_TYPES or kind.endswith(_BUSINESS_ENDINGS)
 
 
-def _from_json(kind: str, thing: Mapping[str, Any], base: Url) -> Organisation:
-    return Organisation(
+def _from_json(kind: str, thing: Mapping[str, Any], base: Url) -> SchemaOrganisation:
+    return SchemaOrganisation(
         type=kind,
         name=_text_of(thing.get("name")),
         legal_name=_text_of(thing.get("legalName")),

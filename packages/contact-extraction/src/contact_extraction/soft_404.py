@@ -3,17 +3,16 @@
 import re
 from typing import Final
 
-from contact_extraction.html import Page
+from contact_extraction.html import HtmlPage
 
 
-def says_not_found(page: Page) -> str | None:
+def says_not_found(page: HtmlPage) -> str | None:
     """Return the words by which a page says that it does not exist, or None.
 
     Only titles and headings count, and only on short pages: an article may well be
     about such errors.
     """
-    words = sum(line.text.count(" ") + 1 for line in page.lines if not line.hidden)
-    if words > _MANY_WORDS:
+    if page.word_count > _MANY_WORDS:
         return None
     heads = [page.title, *(line.text for line in page.lines if line.heading in (1, 2))]
     for head in heads[:_MAX_HEADS]:

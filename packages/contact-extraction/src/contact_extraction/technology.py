@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from contact_extraction.html import Page
+from contact_extraction.html import HtmlPage
 
 
 class Category(StrEnum):
@@ -44,7 +44,7 @@ class Technology:
     evidence: str
 
 
-def find_technologies(page: Page) -> tuple[Technology, ...]:
+def find_technologies(page: HtmlPage) -> tuple[Technology, ...]:
     """Return what a page is made with, each once, the programs of the site first."""
     clues = _Clues.of(page)
     found: dict[str, Technology] = {}
@@ -75,7 +75,7 @@ class _Clues:
     classes: str
 
     @classmethod
-    def of(cls, page: Page) -> "_Clues":
+    def of(cls, page: HtmlPage) -> "_Clues":
         assets = [script.src for script in page.scripts if script.src]
         assets += [link.href for link in page.head_links]
         assets += [image.src for image in page.images[:_MAX_IMAGES]]

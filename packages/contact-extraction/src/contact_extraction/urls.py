@@ -7,7 +7,7 @@ stricter where we may be: no fragment, no user name, no control characters, at m
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 from urllib.parse import unquote_to_bytes
@@ -88,9 +88,14 @@ def canonical(url: Url) -> Url:
     """
     path = _ASP_SESSION.sub("/", _PATH_SESSION.sub("", url.path)) or "/"
     if url.query is None:
-        return url if path == url.path else replace(url, path=path)
+        return url if path == url.path else _moved(url, path, None)
     kept = [pair for pair in url.query.split("&") if pair and not _is_noise(pair)]
-    return replace(url, path=path, query="&".join(kept) or None)
+    return _moved(url, path, "&".join(kept) or None)
+
+
+def _moved(url: Url, path: str, query: str | None) -> Url:
+    """Give another page of the same host; `dataclasses.replace` takes three times as long."""
+    return Url(url.scheme, url.host, url.port, path, query)
 
 
 def canonical_url(text: str, base: Url | None = None) -> str:
@@ -255,12 +260,12 @@ def _relative(text: str, base: Url) -> Url:
     if not text:
         return base
     if text.startswith("?"):
-        return replace(base, query=_query(text[1:]))
+        return _moved(base, base.path, _query(text[1:]))
     path, _, query = text.partition("?")
     path = path.replace("\\", "/")
     if not path.startswith("/"):
         path = base.path.rpartition("/")[0] + "/" + path
-    return replace(base, path=_path(path), query=_query(query))
+    return _moved(base, _path(path), _query(query))
 
 
 def _absolute(scheme: str, rest: str) -> Url:

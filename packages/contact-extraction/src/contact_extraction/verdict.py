@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from contact_extraction.host_kind import HostKind, kind_of_host
-from contact_extraction.html import Page
+from contact_extraction.html import HtmlPage
 from contact_extraction.urls import Url, parse_url
 
 
@@ -55,7 +55,12 @@ def verdict_of_url(url: str) -> Verdict | None:
 
 
 def judge_site(
-    asked: str, final: str, page: Page, *, status: int = 200, name: str | None = None
+    asked: str,
+    final: str,
+    page: HtmlPage,
+    *,
+    status: int = 200,
+    name: str | None = None,
 ) -> Verdict:
     """Judge a fetched home page; raise InvalidUrl if an address is not a URL.
 
@@ -83,20 +88,21 @@ def judge_site(
 class _Seen:
     """A page at a glance: how much it says, and the beginning of it in lower case."""
 
-    page: Page
+    page: HtmlPage
     size: int
     text: str
 
     @classmethod
-    def of(cls, page: Page) -> "_Seen":
-        size = sum(line.text.count(" ") + 1 for line in page.lines if not line.hidden)
+    def of(cls, page: HtmlPage) -> "_Seen":
         # A word may be a megabyte long, so counting words does not bound the text.
         return cls(
-            page, size, f"{page.title[:500]}\n{page.visible_text[:_MAX_TEXT]}".lower()
+            page,
+            page.word_count,
+            f"{page.title[:500]}\n{page.visible_text[:_MAX_TEXT]}".lower(),
         )
 
     def signs(self, signs: tuple[str, ...]) -> Iterator[str]:
-        """Yield the signs that stand in the source of the page."""
+        """Yield the signs that stand in the source of the page, in capitals or not."""
         source = self.page.source[:_MAX_SOURCE].lower()
         return (sign for sign in signs if sign in source)
 
@@ -122,8 +128,11 @@ def _challenge(seen: _Seen, status: int) -> Verdict | None:
 def _parking(seen: _Seen, at: Url) -> Verdict | None:
     if seen.size > _SOME_WORDS:
         return None
-    sale = [f"it says {found[0][:80]!r}" for found in _FOR_SALE.finditer(seen.text)][:3]
-    parked = [f"it says {found[0][:80]!r}" for found in _PARKED.finditer(seen.text)][:3]
+    sale: list[str] = []
+    parked: list[str] = []
+    if any(word in seen.text for word in _PARKING_WORDS):
+        sale = [f"it says {one[0][:80]!r}" for one in _FOR_SALE.finditer(seen.text)][:3]
+        parked = [f"it says {one[0][:80]!r}" for one in _PARKED.finditer(seen.text)][:3]
     parked += [f"it loads {sign!r}" for sign in seen.signs(_PARKING_SIGNS)]
     parked += [f"it loads {host!r}" for host in _parking_hosts(seen.page, at)]
     if sale and (parked or seen.size < _FEW_WORDS):
@@ -133,7 +142,7 @@ def _parking(seen: _Seen, at: Url) -> Verdict | None:
     return None
 
 
-def _parking_hosts(page: Page, at: Url) -> Iterator[str]:
+def _parking_hosts(page: HtmlPage, at: Url) -> Iterator[str]:
     addresses = [script.src for script in page.scripts if script.src]
     addresses += page.frames
     for address in addresses[:_MAX_ADDRESSES]:
@@ -175,6 +184,18 @@ def _is_listed(href: str) -> bool:
     return found is not None and kind_of_host(found[1]).kind not in _OWN_KINDS
 
 
+def stands_instead(page: HtmlPage, url: str) -> str | None:
+    """Say what stands where a page of a business was: a wall, a notice, nothing; None: a page."""
+    seen = _Seen.of(page)
+    # Pages of walls are read as they come: most of them are sent as if all were well.
+    found = _challenge(seen, _OK) or _parking(seen, parse_url(url)) or _login(seen, _OK)
+    if found is not None:
+        return f"{found.kind.replace('_', ' ')}: {found.evidence[0]}"
+    if seen.size < _FEW_WORDS // 4 and (said := _BACK_SOON.search(seen.text)):
+        return f"a notice: it says {said[0]!r}"
+    return None if seen.text.strip() else "an empty page"
+
+
 def leads_elsewhere(asked: str, final: str) -> bool:
     """Say whether one address leads to another site under another name."""
     return _is_elsewhere(parse_url(asked), parse_url(final))
@@ -186,13 +207,15 @@ def _is_elsewhere(asked: Url, at: Url) -> bool:
     return not _same_name(_label(asked), _label(at))
 
 
-def _other_brand(asked: Url, at: Url, page: Page, name: str | None) -> Verdict | None:
+def _other_brand(
+    asked: Url, at: Url, page: HtmlPage, name: str | None
+) -> Verdict | None:
     if not _is_elsewhere(asked, at):
         return None
     moved = f"{asked.site} leads to {at.site}"
     said = _names_of(page)
     known = [_label(asked), *([_plain(name)] if name else [])]
-    if any(len(word) >= _TELLING and word in said for word in known):
+    if any(len(word) >= _TELLING_LETTERS and word in said for word in known):
         # Whoever made the page chose its words: that is a claim, and no proof.
         claim = "the page names it: whether it has moved there, a person decides"
         return Verdict(VerdictKind.OTHER_BRAND, 0.5, (moved, claim), at.site)
@@ -226,12 +249,15 @@ def _plain(text: str) -> str:
 
 def _same_name(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
-    if len(short) >= _TELLING and short in long:
+    if len(short) >= _TELLING_LETTERS and short in long:
         return True
-    return SequenceMatcher(None, one[:_NAME], other[:_NAME]).ratio() >= _ALIKE
+    return (
+        SequenceMatcher(None, one[:_NAME_CHARACTERS], other[:_NAME_CHARACTERS]).ratio()
+        >= _ALIKE_SHARE
+    )
 
 
-def _names_of(page: Page) -> str:
+def _names_of(page: HtmlPage) -> str:
     names = (page.title, page.meta("og:site_name"), page.meta("description"))
     return _plain(" ".join(names)[:_MAX_NAMES])
 
@@ -247,13 +273,14 @@ _OWN_KINDS: Final = frozenset((HostKind.OTHER, HostKind.BUILDER, HostKind.PARKIN
 _FEW_WORDS: Final = 120
 _SOME_WORDS: Final = 400
 _MANY_LINKS: Final = 3
-_TELLING: Final = 4
-_NAME: Final = 64
-_ALIKE: Final = 0.8
+_TELLING_LETTERS: Final = 4
+_NAME_CHARACTERS: Final = 64
+_ALIKE_SHARE: Final = 0.8
 _MAX_NAMES: Final = 1_000
 _MAX_ADDRESSES: Final = 200
 _MAX_SOURCE: Final = 300_000
 _MAX_TEXT: Final = 6_000
+_OK: Final = 200
 _UNAUTHORISED: Final = 401
 _REFUSALS: Final = frozenset((401, 403, 405, 429, 503))
 _NOT_LETTER: Final = re.compile(r"[\W_]+")
@@ -301,6 +328,12 @@ _CHALLENGE_WORDS: Final = (
     "bitte bestätigen sie, dass sie ein mensch sind",
     "vérifiez que vous êtes humain",
 )
+# One of these is in whatever the two patterns find, and looked for much faster.
+_PARKING_WORDS: Final = (
+    "dom", "for sale", "alan ad", "домен", "ドメイン", "parked", "suspended", "nginx",
+    "apache", "iis windows", "default web", "congratulations", "it works!",
+    "hier entsteht", "future home of", "sponsored listings",
+)  # fmt: skip
 _FOR_SALE: Final = re.compile(
     r"(?:this |the )?domain(?: name)?s? (?:\S{1,60} )?(?:is|may be|are) (?:now )?"
     r"(?:for sale|available for purchase)"
@@ -360,4 +393,10 @@ _UNDER_CONSTRUCTION: Final = re.compile(
     r"under construction|coming soon|launching soon|opening soon|site en construction"
     r"|en construcción|in costruzione|im aufbau|in kürze|binnenkort|em construção|w budowie"
     r"|under uppbyggnad|ve výstavbě|yap.m aşamas.nda|工事中|準備中|в разработке"
+)
+_BACK_SOON: Final = re.compile(
+    _UNDER_CONSTRUCTION.pattern
+    + r"|\b(?:be|are) (?:right )?back (?:soon|shortly|online)|maintenance|wartung|onderhoud"
+    r"|manutenzione|mantenimiento|manutenção|underhåll|vedligehold|temporarily unavailable"
+    r"|vorübergehend nicht|momentan(?:ément)? (?:nicht|indisponible)|bald wieder|bientôt de retour"
 )

@@ -44,3 +44,15 @@ def test_the_domain_is_compared_by_what_can_be_registered(
     site: str | None, *, same: bool | None
 ) -> None:
     assert judge_email("ann@mail.acme.co.uk", site).is_same_domain is same
+
+
+@pytest.mark.parametrize(
+    "department",
+    [
+        "werkstatt", "rechnungswesen", "gerance", "rrhh", "officina", "administratie",
+        "dyrekcja", "uctarna", "ugyvezeto", "contabilitate", "regnskab", "talous",
+        "insankaynaklari", "logistirio",
+    ],
+)  # fmt: skip
+def test_a_department_of_another_language_was_a_person(department: str) -> None:
+    assert judge_email(f"{department}@firma.de").type is EmailType.SERVICE

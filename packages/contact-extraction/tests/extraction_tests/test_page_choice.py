@@ -3,13 +3,13 @@
 from random import Random
 
 from contact_extraction.page_choice import (
-    ENOUGH,
+    MIN_KIND_PAGES,
     MOST_IN_VAIN,
-    Listed,
-    Paid,
-    Pick,
+    ListedPage,
+    PageChoice,
+    PageYield,
     Program,
-    Read,
+    ReadPage,
     next_pages,
     page_key,
 )
@@ -19,22 +19,22 @@ SITE = "https://alder.example"
 HOME = f"{SITE}/"
 
 
-def listed(*paths: str, clicks: int | None = 1) -> list[Listed]:
+def listed(*paths: str, clicks: int | None = 1) -> list[ListedPage]:
     """List pages as their addresses rate them."""
     rated = [(SITE + path, rate_page(SITE + path)) for path in paths]
     return [
-        Listed(url, rating.type, rating.score, clicks, rating.reasons[0])
+        ListedPage(url, rating.type, rating.score, clicks, rating.reasons[0])
         for url, rating in rated
     ]
 
 
-def read(path: str, gained: int | None) -> Read:
+def read(path: str, gained: int | None) -> ReadPage:
     """Say that a page was read."""
     rating = rate_page(SITE + path)
-    return Read(SITE + path, rating.type, rating.score, gained)
+    return ReadPage(SITE + path, rating.type, rating.score, gained)
 
 
-def paths(pages: list[Listed], done: list[Read], most: int = 12) -> list[str]:
+def paths(pages: list[ListedPage], done: list[ReadPage], most: int = 12) -> list[str]:
     """Choose, and return the paths."""
     picks = next_pages(pages, done, home=HOME, most=most)
     return [pick.url.removeprefix(SITE) for pick in picks]
@@ -63,7 +63,7 @@ def test_addresses_of_one_page_are_one_page() -> None:
         "https://alder.example/team"
     )
     assert page_key(f"{SITE}/p?b=1&a=2") == page_key(f"{SITE}/p?a=2&b=1")
-    pages = [*listed("/contact/"), Listed(
+    pages = [*listed("/contact/"), ListedPage(
         "https://www.alder.example/contact", PageType.CONTACT_ROOT, 0.9
     )]  # fmt: skip
     assert len(next_pages(pages, [], home=HOME, most=5)) == 1
@@ -155,7 +155,7 @@ def test_every_choice_says_why() -> None:
     )
 
 
-def choose(pages: list[Listed], **paid: Paid) -> list[Pick]:
+def choose(pages: list[ListedPage], **paid: PageYield) -> list[PageChoice]:
     """Choose on a site of a program whose pages held this on other sites."""
     known = {PageType(kind): held for kind, held in paid.items()}
     program = Program("Loom CMS", known)
@@ -167,8 +167,8 @@ def test_what_paid_on_other_sites_of_the_program_comes_first() -> None:
     pages = listed("/", "/contact", "/about", "/services")
     picks = choose(
         pages,
-        about_root=Paid(pages=80, promised=41.6, paid=2),
-        services_root=Paid(pages=80, promised=22.4, paid=60),
+        about_root=PageYield(pages=80, promised=41.6, paid=2),
+        services_root=PageYield(pages=80, promised=22.4, paid=60),
     )
     order = [pick.url.removeprefix(SITE) for pick in picks]
     assert order == ["/", "/contact", "/services", "/about"]
@@ -183,7 +183,7 @@ def test_what_paid_on_other_sites_of_the_program_comes_first() -> None:
 def test_a_few_pages_of_other_sites_change_nothing() -> None:
     """One bad site is no rule."""
     pages = listed("/", "/contact", "/about", "/services")
-    few = Paid(pages=ENOUGH - 1, promised=ENOUGH * 0.5, paid=0)
+    few = PageYield(pages=MIN_KIND_PAGES - 1, promised=MIN_KIND_PAGES * 0.5, paid=0)
     assert choose(pages, about_root=few) == next_pages(pages, [], home=HOME, most=12)
 
 
@@ -192,8 +192,8 @@ def test_other_sites_change_a_promise_by_half_at_most() -> None:
     pages = listed("/contact", "/services")
     contact, services = choose(
         pages,
-        contact_root=Paid(pages=10**6, promised=1e6, paid=0),
-        services_root=Paid(pages=10**6, promised=1e3, paid=10**6),
+        contact_root=PageYield(pages=10**6, promised=1e6, paid=0),
+        services_root=PageYield(pages=10**6, promised=1e3, paid=10**6),
     )
     assert contact.gain == round(contact.promised * 0.5, 3)
     assert services.gain == round(services.promised * 1.5, 3)

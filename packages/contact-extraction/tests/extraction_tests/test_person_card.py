@@ -5,8 +5,8 @@ import pytest
 from contact_extraction.contact_card import cards_of
 from contact_extraction.contacts.finder import find_contacts
 from contact_extraction.person_card import PersonCard, people_of
-from contact_extraction.plain import name_key
 from contact_extraction.seniority import Seniority, seniority_of
+from contact_extraction.text import name_key
 
 
 def people_on(html: str, host: str = "acme.com") -> list[PersonCard]:
@@ -28,6 +28,9 @@ def people_on(html: str, host: str = "acme.com") -> list[PersonCard]:
         ("Office Manager", Seniority.MANAGER),
         ("Zahnärztin", Seniority.PROFESSIONAL),
         ("Receptionist", Seniority.STAFF),
+        ("Assistant to the Owner", Seniority.STAFF),
+        ("Assistante de direction", Seniority.STAFF),
+        ("Secretary, Owner", Seniority.OWNER),
         ("a family physician in Leeds", None),
         (None, None),
     ],

@@ -11,7 +11,7 @@ from contact_extraction.contacts.social import Profile
 from contact_extraction.errors import InvalidUrl
 from contact_extraction.html import parse_page
 from contact_extraction.site import (
-    Organisation,
+    SchemaOrganisation,
     read_page_facts,
     read_site_facts,
 )
@@ -54,7 +54,7 @@ def test_a_home_page_gives_the_facts_of_its_site() -> None:
 def test_structured_data_describes_the_organisation() -> None:
     facts = read_site_facts(BAKERY, HOME)
 
-    assert facts.organisation == Organisation(
+    assert facts.organisation == SchemaOrganisation(
         type="Bakery",
         name="Bäckerei Sonnenkorn",
         legal_name="Sonnenkorn GmbH",

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from contact_extraction.errors import BadSitemap, HtmlNotSitemap, SitemapTooBig
 from contact_extraction.sitemap import (
-    Cut,
     Dialect,
     Drop,
-    Limits,
     Precision,
     SitemapKind,
+    SitemapLimits,
     SitemapReader,
+    Truncation,
     parse_moment,
     parse_sitemap,
     stream_sitemap,
@@ -82,7 +82,7 @@ def test_a_gzip_file_that_ends_early_gives_what_it_holds() -> None:
 
     sitemap = parse_sitemap(packed[: len(packed) // 2])
 
-    assert sitemap.cut is Cut.ENDED_EARLY
+    assert sitemap.cut is Truncation.ENDED_EARLY
     assert sitemap.outcome == "ok_partial"
     assert 5_000 < sitemap.kept < 20_000
 
@@ -93,7 +93,7 @@ def test_damaged_gzip_gives_what_came_before_the_damage() -> None:
 
     sitemap = parse_sitemap(bytes(packed))
 
-    assert sitemap.cut in {Cut.DAMAGED_GZIP, Cut.ENDED_EARLY}
+    assert sitemap.cut in {Truncation.DAMAGED_GZIP, Truncation.ENDED_EARLY}
     assert sitemap.kept > 100
 
 
@@ -202,19 +202,19 @@ def test_a_stream_of_a_large_file_keeps_memory_flat() -> None:
 
 
 def test_bytes_beyond_the_limit_are_not_read() -> None:
-    sitemap = parse_sitemap(locations(5_000), limits=Limits(max_bytes=50_000))
+    sitemap = parse_sitemap(locations(5_000), limits=SitemapLimits(max_bytes=50_000))
 
-    assert sitemap.cut is Cut.BYTES
+    assert sitemap.cut is Truncation.BYTES
     assert sitemap.bytes_read == 50_000
     assert 500 < sitemap.kept < 5_000
 
 
 def test_urls_beyond_the_limit_are_counted_and_dropped() -> None:
-    sitemap = parse_sitemap(locations(100), limits=Limits(max_urls=60))
+    sitemap = parse_sitemap(locations(100), limits=SitemapLimits(max_urls=60))
 
     assert sitemap.kept == len(sitemap.entries) == 60
     assert sitemap.dropped == {Drop.OVER_LIMIT: 40}
-    assert sitemap.cut is Cut.URLS
+    assert sitemap.cut is Truncation.URLS
 
 
 def test_a_url_that_is_cut_off_is_never_kept_as_a_shorter_one() -> None:
@@ -241,7 +241,7 @@ def test_a_feed_larger_than_the_cap_is_cut() -> None:
 
     sitemap = parse_sitemap(feed)
 
-    assert sitemap.cut is Cut.ENDED_EARLY
+    assert sitemap.cut is Truncation.ENDED_EARLY
     assert 400 < sitemap.kept < 600
 
 
@@ -269,10 +269,10 @@ def test_a_long_url_is_dropped_as_too_long() -> None:
 
 
 def test_an_empty_sitemap_says_why_it_gives_nothing() -> None:
-    assert parse_sitemap(b"<urlset/>").nothing == "the sitemap names no URLs"
+    assert parse_sitemap(b"<urlset/>").empty_because == "the sitemap names no URLs"
     other = parse_sitemap(locations(2), site="b.test")
-    assert other.nothing == "all 2 URLs were dropped: other_host 2"
-    assert parse_sitemap(locations(2)).nothing is None
+    assert other.empty_because == "all 2 URLs were dropped: other_host 2"
+    assert parse_sitemap(locations(2)).empty_because is None
 
 
 def test_values_stay_with_their_page_when_tags_are_missing_or_doubled() -> None:

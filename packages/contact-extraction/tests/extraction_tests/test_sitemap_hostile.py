@@ -13,10 +13,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from contact_extraction.errors import BadSitemap, SitemapTooBig
-from contact_extraction.sitemap import Entry, Limits, SitemapReader, parse_sitemap
+from contact_extraction.sitemap import (
+    Entry,
+    SitemapLimits,
+    SitemapReader,
+    parse_sitemap,
+)
 from contact_extraction.sitemap.column import Items, RegularItems, read_rows
 from contact_extraction.sitemap.regular import read_regular
-from contact_extraction.sitemap.slab import lenient_tree
+from contact_extraction.sitemap.xml_chunk import lenient_tree
 from extraction_tests.pace import takes_at_most
 
 FIXTURES = [
@@ -154,7 +159,7 @@ def test_made_up_tag_names_do_not_stay_in_memory() -> None:
 
 def test_three_hundred_megabytes_are_cut_at_the_limit_with_flat_memory() -> None:
     item = b"<url><loc>https://a.test/%07d</loc><a>" + b"z" * 12_000 + b"</a></url>"
-    reader = SitemapReader(limits=Limits(max_urls=10_000_000))
+    reader = SitemapReader(limits=SitemapLimits(max_urls=10_000_000))
     reader.feed(b"<urlset>")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

@@ -9,7 +9,7 @@ from contact_extraction import wordlist
 
 SLOPE: Final = "confidence_slope"
 SHIFT: Final = "confidence_shift"
-STEEPEST: Final = 30.0
+MAX_LOG_ODDS: Final = 30.0
 
 
 def chance(weights: str, traits: Mapping[str, float]) -> float:
@@ -31,12 +31,12 @@ def confidence_of(weights: str, likely: float) -> float:
     The fit is surer of what it saw than it may be, and of doubtful ones too little.
     """
     known = weights_of(weights)
-    odds = math.log(likely / (1.0 - likely)) if 0.0 < likely < 1.0 else STEEPEST
+    odds = math.log(likely / (1.0 - likely)) if 0.0 < likely < 1.0 else MAX_LOG_ODDS
     return _logistic(known[SLOPE] * odds + known[SHIFT])
 
 
 def _logistic(total: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-STEEPEST, min(STEEPEST, total))))
+    return 1.0 / (1.0 + math.exp(-max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, total))))
 
 
 @cache

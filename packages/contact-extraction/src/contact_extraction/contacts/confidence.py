@@ -7,7 +7,7 @@ pages; `contact_extraction.measuring.pages` prints the same table for any annota
 from collections.abc import Iterable
 from typing import Final
 
-from contact_extraction.contacts.model import Method
+from contact_extraction.contacts.model import Method, ValueOwner
 
 _RELIABILITY: Final[dict[str, dict[Method, float]]] = {
     "email": {
@@ -36,10 +36,10 @@ _STRUCTURED: Final = {
     Method.RDFA: 0.9,
     Method.HCARD: 0.92,
 }
-_UNKNOWN: Final = 0.5
-_ROLE: Final = 0.87
+_UNKNOWN_CHANCE: Final = 0.5
+_ROLE_CHANCE: Final = 0.87
 """The share of roles that are right, of people who are."""
-MOST: Final = 0.99
+MAX_CONFIDENCE: Final = 0.99
 LEAST_SURE: Final = 0.6
 """E-mail addresses below it stand only where visitors may not see them."""
 
@@ -47,22 +47,28 @@ LEAST_SURE: Final = 0.6
 def reliability(kind: str, method: Method) -> float:
     """Give the chance that one sighting by this method is right."""
     known = _RELIABILITY[kind].get(method)
-    return known if known is not None else _STRUCTURED.get(method, _UNKNOWN)
+    return known if known is not None else _STRUCTURED.get(method, _UNKNOWN_CHANCE)
 
 
-def joined(kind: str, methods: Iterable[Method]) -> float:
-    """Join independent methods: each further one removes part of the doubt left."""
+def joined(
+    kind: str, methods: Iterable[Method], owner: ValueOwner | None = None
+) -> float:
+    """Join independent methods: each further one removes part of the doubt left.
+
+    What is read right is right only if it is its owner's.
+    """
     doubt = 1.0
     for method in set(methods):
         doubt *= 1.0 - reliability(kind, method)
-    return round(min(MOST, 1.0 - doubt), 3)
+    likelihood = owner.likelihood if owner is not None else 1.0
+    return round(min(MAX_CONFIDENCE, 1.0 - doubt) * likelihood, 3)
 
 
 def role_confidence(person: float) -> float:
     """Turn the confidence of a person into that of the role beside the name."""
-    return round(person * _ROLE, 3)
+    return round(person * _ROLE_CHANCE, 3)
 
 
 def bounded(chance: float) -> float:
     """Turn a chance worked out elsewhere into a confidence: never quite sure."""
-    return round(min(MOST, chance), 3)
+    return round(min(MAX_CONFIDENCE, chance), 3)

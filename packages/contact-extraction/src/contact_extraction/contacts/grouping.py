@@ -10,11 +10,11 @@ from contact_extraction.contacts.model import (
     Group,
     Hours,
     Organisation,
-    Person,
+    PersonEntry,
     Phone,
     Value,
 )
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
 
 REACH_BELOW: Final = 14
 REACH_ABOVE: Final = 3
@@ -23,7 +23,7 @@ MAX_GROUPS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedValue:
     """A value and a line it was seen in."""
 
     value: Value
@@ -33,16 +33,16 @@ class Placed:
 @dataclass(slots=True)
 class _Anchor:
     line: int
-    person: Person | None = None
+    person: PersonEntry | None = None
     address: Address | None = None
-    members: list[Placed] = field(default_factory=list)
+    members: list[PlacedValue] = field(default_factory=list)
 
 
 def group_values(
-    sheet: Sheet,
-    anchors: Sequence[Placed],
-    others: Sequence[Placed],
-    organisations: Sequence[Placed],
+    sheet: PageText,
+    anchors: Sequence[PlacedValue],
+    others: Sequence[PlacedValue],
+    organisations: Sequence[PlacedValue],
 ) -> tuple[Group, ...]:
     """Group emails, phones and hours around the person or address they stand by."""
     placed = sorted(_anchors(anchors), key=lambda anchor: anchor.line)[:MAX_GROUPS]
@@ -59,13 +59,13 @@ def group_values(
     )
 
 
-def _anchors(anchors: Sequence[Placed]) -> Iterator[_Anchor]:
+def _anchors(anchors: Sequence[PlacedValue]) -> Iterator[_Anchor]:
     for placed in anchors:
         if placed.line >= 0:
             value = placed.value
             yield _Anchor(
                 placed.line,
-                person=value if isinstance(value, Person) else None,
+                person=value if isinstance(value, PersonEntry) else None,
                 address=value if isinstance(value, Address) else None,
             )
 
@@ -90,13 +90,13 @@ def _nearest(anchors: list[_Anchor], line: int) -> _Anchor | None:
 
 
 def _group(
-    sheet: Sheet, anchor: _Anchor, organisations: Sequence[Placed]
+    sheet: PageText, anchor: _Anchor, organisations: Sequence[PlacedValue]
 ) -> Group | None:
     values = [member.value for member in anchor.members]
     emails = tuple(dict.fromkeys(v for v in values if isinstance(v, Email)))
     phones = tuple(dict.fromkeys(v for v in values if isinstance(v, Phone)))
     hours = tuple(dict.fromkeys(v for v in values if isinstance(v, Hours)))
-    named = list(dict.fromkeys(v for v in values if isinstance(v, Person)))
+    named = list(dict.fromkeys(v for v in values if isinstance(v, PersonEntry)))
     person = anchor.person or (named[0] if len(named) == 1 else None)
     if not (emails or phones or hours or anchor.address):
         return None
@@ -120,7 +120,7 @@ def _group(
     )
 
 
-def _label(sheet: Sheet, line: int) -> str | None:
+def _label(sheet: PageText, line: int) -> str | None:
     """Give the heading just above, if there is one: `Berlin office`."""
     for above in range(line - 1, max(-1, line - 5), -1):
         if sheet.lines[above].heading:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
-from contact_extraction.contacts.model import Found, Interval, Method
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.model import Interval, Method, Sighting
+from contact_extraction.contacts.page_text import PageText
 
 MAX_FOUND: Final = 50
 MAX_LINE: Final = 400
@@ -97,7 +97,7 @@ _DATE: Final = re.compile(
 )
 
 
-def find_hours(sheet: Sheet) -> list[Found]:
+def find_hours(sheet: PageText) -> list[Sighting]:
     """Find the blocks of lines that say when a place is open."""
     found = []
     spans = [
@@ -109,7 +109,7 @@ def find_hours(sheet: Sheet) -> list[Found]:
     for first, (start, end) in spans[:MAX_FOUND]:
         text = " ".join(sheet.text[start:end].split())
         found.append(
-            Found(
+            Sighting(
                 key=re.sub(r"\W+", " ", text.casefold()).strip(),
                 value=text[:500],
                 method=Method.TEXT,
@@ -122,7 +122,7 @@ def find_hours(sheet: Sheet) -> list[Found]:
     return found
 
 
-def _parts(sheet: Sheet, first: int, last: int) -> Iterator[tuple[int, int]]:
+def _parts(sheet: PageText, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield a block whole, or a long line sentence by sentence."""
     start = sheet.starts[first]
     end = sheet.starts[last] + len(sheet.lines[last].text)
@@ -139,7 +139,7 @@ def _parts(sheet: Sheet, first: int, last: int) -> Iterator[tuple[int, int]]:
 _SENTENCE: Final = re.compile(r"(?:[^.!?]|\.(?!\s+[A-Z])){3,600}[.!?]?")
 
 
-def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
+def _blocks(sheet: PageText) -> Iterator[tuple[int, int]]:
     """Yield runs of lines about hours; a table has days and times on lines apart."""
     kinds = _kinds(sheet)
     number = 0
@@ -172,7 +172,7 @@ def _blocks(sheet: Sheet) -> Iterator[tuple[int, int]]:
             number += 1
 
 
-def _kinds(sheet: Sheet) -> list[str]:
+def _kinds(sheet: PageText) -> list[str]:
     """Mark each line by whether it names days (d) and times (t).
 
     Only lines near something like a time are looked at; the rest of a page is skipped.
@@ -184,7 +184,6 @@ def _kinds(sheet: Sheet) -> list[str]:
             break
         timed.add(sheet.line_at(match.start()))
     near = {place for line in timed for place in range(line - 3, line + 4)}
-    days = _day_pattern()
     for number in near:
         if not 0 <= number < len(kinds):
             continue
@@ -194,14 +193,20 @@ def _kinds(sheet: Sheet) -> list[str]:
             continue
         if sheet.lines[number].tag == "option":
             continue
-        has_time = has_time or bool(_CLOSED_PATTERN.search(text))
-        has_day = bool(days.search(text))
+        is_closed, has_day = _says_closed_or_day(text)
+        has_time = has_time or is_closed
         is_dated = has_time and bool(
             _TIMESTAMP.search(text) or (has_day and _DATE.search(text))
         )
         if not is_dated:
             kinds[number] = ("d" if has_day else "") + ("t" if has_time else "")
     return kinds
+
+
+# Every page of a site has the hours of its footer.
+@lru_cache(1_024)
+def _says_closed_or_day(text: str) -> tuple[bool, bool]:
+    return bool(_CLOSED_PATTERN.search(text)), bool(_day_pattern().search(text))
 
 
 _TIMESTAMP: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
@@ -221,7 +226,7 @@ def _is_mostly_time(text: str) -> bool:
     )
 
 
-def _trimmed(sheet: Sheet, start: int, end: int) -> tuple[int, int] | None:
+def _trimmed(sheet: PageText, start: int, end: int) -> tuple[int, int] | None:
     """Cut a part to what stands from the first to the last day or time."""
     text = sheet.text[start:end]
     marks = [*_day_pattern().finditer(text), *_CLOCK_PATTERN.finditer(text)]

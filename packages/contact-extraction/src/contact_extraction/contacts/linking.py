@@ -8,37 +8,43 @@ or that several people of the page have one each.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import phonenumbers
 
+from contact_extraction.contacts.first_name import called_in, is_like_name
 from contact_extraction.contacts.model import (
     Email,
-    Person,
+    PersonEntry,
     PersonLink,
     Phone,
     PhoneKind,
 )
-from contact_extraction.contacts.sheet import Sheet
-from contact_extraction.mailbox import SHORTEST, Written, ends_of
-from contact_extraction.plain import name_key, squeezed
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.mailbox import LocalPart, parts_of
+from contact_extraction.text import compact, fold, name_key
 
-REACH: Final = 6
+CARD_LINES: Final = 6
 """How many lines below a name their card ends at most."""
 MAX_PAIRS: Final = 20_000
 """How many times a name is compared with an address at most, on hostile pages."""
 MAX_CARD: Final = 16
 """Lines of the largest block that may be one person's card."""
-BESIDE: Final = 4
+MAX_LABEL: Final = 80
+OFFICE_LINES: Final = 4
+INITIAL_LETTERS: Final = 2
+"""Letters of the shortest mailbox that is somebody's: their initials."""
+MANY_SHORT: Final = 2
+"""Mailboxes of two letters on a page that make each somebody's."""
 
 
-SeenT = TypeVar("SeenT", Person, Email, Phone)
+SeenT = TypeVar("SeenT", PersonEntry, Email, Phone)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen(Generic[SeenT]):
+class SeenValue(Generic[SeenT]):
     """A value and the lines it stands in."""
 
     value: SeenT
@@ -46,20 +52,19 @@ class Seen(Generic[SeenT]):
 
 
 def link_people(
-    sheet: Sheet,
-    people: Sequence[Seen[Person]],
-    reach: Sequence[Seen[Email] | Seen[Phone]],
-    firm: Iterable[str],
+    sheet: PageText,
+    people: Sequence[SeenValue[PersonEntry]],
+    reach: Sequence[SeenValue[Email] | SeenValue[Phone]],
+    firm: Sequence[str],
     offices: frozenset[int] = frozenset(),
 ) -> tuple[PersonLink, ...]:
     """Link the people of a page to what is theirs alone.
 
-    `offices` are the lines of postal addresses: a number beside one is the office's.
+    `firm` are the host and the names of the business, compact; `offices` are the lines of postal addresses: a number beside one is the office's.
     """
     if not people:
         return ()
     cards = _Cards(sheet, people, reach, MAX_PAIRS // max(1, len(reach)))
-    own_words = squeezed(" ".join(firm))
     links = []
     phones = []
     for seen in reach:
@@ -67,8 +72,10 @@ def link_people(
         if not value.owner.is_ours:
             continue
         if isinstance(value, Email):
-            if found := _owner_of_address(value, seen.lines, cards, own_words):
-                links.append(PersonLink(found[0], email=value, why=found[1]))
+            if found := _owner_of_address(value, seen.lines, cards, firm):
+                links.append(
+                    PersonLink(found[0], email=value, why=found[1], confidence=found[2])
+                )
         elif value.kind is not PhoneKind.FAX:
             person = cards.only_person_by(seen.lines)
             if person is not None:
@@ -84,41 +91,73 @@ class _Cards:
 
     def __init__(
         self,
-        sheet: Sheet,
-        people: Sequence[Seen[Person]],
-        reach: Sequence[Seen[Email] | Seen[Phone]],
+        sheet: PageText,
+        people: Sequence[SeenValue[PersonEntry]],
+        reach: Sequence[SeenValue[Email] | SeenValue[Phone]],
         most: int,
     ) -> None:
         self.sheet = sheet
         self.values = frozenset(line for seen in reach for line in seen.lines)
-        self.by_line: dict[int, list[Person]] = defaultdict(list)
+        self.by_line: dict[int, list[PersonEntry]] = defaultdict(list)
         # Cards overlap: each line is asked for once for every line of its neighbours.
         self._blocks: dict[int, list[int]] = {}
-        self._named: dict[int, Person | None] = {}
+        self._named: dict[int, PersonEntry | None] = {}
+        self._bearers: dict[str, dict[str, PersonEntry]] | None = None
+        self.short = sum(
+            len(seen.value.address.partition("@")[0]) == INITIAL_LETTERS
+            for seen in reach
+            if isinstance(seen.value, Email)
+        )
         for seen in people:
             for line in seen.lines:
                 self.by_line[line].append(seen.value)
-        self.spelt = [(s.value, ends_of(s.value.name)) for s in people[:most]]
+        self.spelt = [(s.value, parts_of(s.value.name)) for s in people[:most]]
 
-    def person_by(self, line: int) -> Person | None:
+    def person_by(self, line: int) -> PersonEntry | None:
         """Give who stands in a line or nearest above it, in a block of its own."""
         if line not in self._named:
             self._named[line] = self._look_up_from(line)
         return self._named[line]
 
-    def _look_up_from(self, line: int) -> Person | None:
-        for number in range(line, max(-1, line - REACH - 1), -1):
+    def _look_up_from(self, line: int) -> PersonEntry | None:
+        for number in range(line, max(-1, line - CARD_LINES - 1), -1):
             named = self.by_line.get(number)
             if named:
                 is_one = len({name_key(one.name) for one in named}) == 1
                 return named[0] if is_one and self._is_card(number, line) else None
+            if called := called_in(self.sheet.lines[number].text):
+                # "Maja" begins a card of her own, though nobody knows her surname.
+                return self._bearer(called)
+            if is_like_name(self.sheet.lines[number].text):
+                return None  # whoever it is, what follows is not of who stands above
         return None
 
-    def only_person_by(self, lines: Sequence[int]) -> Person | None:
+    def _bearer(self, first: str) -> PersonEntry | None:
+        """Give whom of the page a given name means; None if nobody or several bear it."""
+        if self._bearers is None:
+            self._bearers = defaultdict(dict)
+            for named in self.by_line.values():
+                for one in named:
+                    bearers = self._bearers[fold(one.name).partition(" ")[0]]
+                    bearers[name_key(one.name)] = one
+        who = self._bearers.get(fold(first), {})
+        return next(iter(who.values())) if len(who) == 1 else None
+
+    def is_called(self, local: str, line: int) -> bool:
+        """Say whether a mailbox is called by a word of its card: the town, the department."""
+        return any(
+            local == word.strip(",.:").casefold()
+            for number in range(max(0, line - CARD_LINES), line)
+            if number not in self.by_line
+            and len(self.sheet.lines[number].text) <= MAX_LABEL
+            for word in self.sheet.lines[number].text.split()
+        )
+
+    def only_person_by(self, lines: Sequence[int]) -> PersonEntry | None:
         """Give who stands by all places of a value; None if anybody else does."""
         if not lines:
             return None
-        found: dict[str, Person] = {}
+        found: dict[str, PersonEntry] = {}
         for line in lines:
             person = self.person_by(line)
             if person is None:
@@ -128,7 +167,7 @@ class _Cards:
 
     def person_in_list(
         self, lines: Sequence[int]
-    ) -> tuple[Person, tuple[int, ...]] | None:
+    ) -> tuple[PersonEntry, tuple[int, ...]] | None:
         """Give whom a list of names and numbers gives a value, and where it does.
 
         The header may have the boss's number too, as long as it names nobody.
@@ -193,32 +232,55 @@ _TURNS: Final = re.compile(r"(?:PV{1,2}){2,}")
 
 
 def _owner_of_address(
-    email: Email, lines: Sequence[int], cards: _Cards, firm: str
-) -> tuple[Person, str] | None:
+    email: Email, lines: Sequence[int], cards: _Cards, firm: Sequence[str]
+) -> tuple[PersonEntry, str, float] | None:
     """Say whose an address is: by its spelling first, else by where it stands."""
     local = email.address.partition("@")[0]
-    if email.quality.is_role:
+    if is_shared_mailbox(email, firm):
         return None
-    written = Written(local)
-    spelt = [(written.strength(ends), p) for p, ends in cards.spelt]
+    written = LocalPart(local)
+    spelt = [(written.strength(parts), p) for p, parts in cards.spelt]
     best = max((one for one, _ in spelt), default=0.0)
     beside = cards.only_person_by(lines)
     if best > 0:
         who = {name_key(p.name): p for one, p in spelt if one == best}
         if len(who) == 1:
-            return next(iter(who.values())), "the address spells their name"
+            return next(iter(who.values())), SPELT, _LIKELY[best]
         if beside is not None and name_key(beside.name) in who:
-            return beside, "the address spells their name"
+            return beside, SPELT, _LIKELY[best]
         return None
-    if beside is None or _is_firms(local, firm):
+    # "ak" is a law office's; where each has two letters, they are somebody's.
+    is_lone = len(local) <= INITIAL_LETTERS and cards.short < MANY_SHORT
+    if beside is None or is_lone or _resembles_firm(local, firm):
         return None
-    return beside, "the only address on their card"
+    if any(cards.is_called(local, line) for line in lines):
+        return None
+    return beside, "the only address on their card", LIKELY_ON_CARD
 
 
-def _is_firms(local: str, firm: str) -> bool:
-    """Say whether an address spells the firm: salonrosa@ of Salon Rosa."""
-    written = squeezed(local)
-    return len(written) < SHORTEST or written in firm or firm[:5] == written[:5]
+SPELT: Final = "the address spells their name"
+# How likely an address is theirs that spells a name so well: few sites have each kind, so
+# these are what we expect, lower than what was right on all that could be looked at.
+_LIKELY: Final = {3.0: 0.99, 2.5: 0.98, 2.0: 0.93, 1.5: 0.93, 1.0: 0.85, 0.5: 0.85}
+LIKELY_ON_CARD: Final = 0.85
+
+
+def is_shared_mailbox(email: Email, firm: Sequence[str]) -> bool:
+    """Say whether an address names a function or the firm itself: nobody's own.
+
+    `firm` are the host and the names of the business, compact.
+    """
+    local = compact(email.address.partition("@")[0])
+    label = compact(email.address.partition("@")[2].partition(".")[0])
+    return email.quality.is_role or local == label or local in firm
+
+
+def _resembles_firm(local: str, firm: Sequence[str]) -> bool:
+    """Say whether an address has words of the firm: salonrosa@ of Salon Rosa."""
+    written, words = compact(local), "".join(firm)
+    if len(written) <= INITIAL_LETTERS:
+        return any(one.startswith(written) for one in firm)
+    return written in words or words[:5] == written[:5]
 
 
 _DIRECT: Final = re.compile(
@@ -229,8 +291,8 @@ _DIRECT: Final = re.compile(
 
 
 def _direct_numbers(
-    sheet: Sheet,
-    near: Sequence[tuple[Person, Phone, Sequence[int]]],
+    sheet: PageText,
+    near: Sequence[tuple[PersonEntry, Phone, Sequence[int]]],
     offices: frozenset[int],
 ) -> Iterator[PersonLink]:
     """Yield the numbers that reach one person: direct ones, or one for each of several."""
@@ -241,20 +303,29 @@ def _direct_numbers(
     people_with = len(per_person)
     for person, phone, lines in near:
         labels = {_label(sheet, line, phone.written) for line in lines}
-        is_office = any(offices & set(range(line - BESIDE, line + 3)) for line in lines)
+        # "Owner Ann Lind 0412 334 556" below the street of the office is hers.
+        is_office = any(
+            offices & set(range(line - OFFICE_LINES, line + 3))
+            and person.name not in sheet.lines[line].text
+            for line in lines
+        )
         if any(labels) or (_is_mobile(phone) and not is_office):
-            yield PersonLink(person, phone=phone, why="a direct or mobile number")
+            yield PersonLink(
+                person, phone=phone, why="a direct or mobile number", confidence=0.9
+            )
         elif is_office:
             continue
         elif people_with > 1 and per_person[name_key(person.name)] == 1:
-            yield PersonLink(person, phone=phone, why="each person has a number")
+            yield PersonLink(
+                person, phone=phone, why="each person has a number", confidence=0.85
+            )
 
 
-def _label(sheet: Sheet, line: int, written: str) -> bool:
+def _label(sheet: PageText, line: int, written: str) -> bool:
     text = sheet.lines[line].text
     at = text.find(written)
     before = text[max(0, at - 25) : at] if at >= 0 else text[:40]
-    return bool(_DIRECT.search(before))
+    return bool(_DIRECT.search(before)) or called_in(text) is not None
 
 
 def _is_mobile(phone: Phone) -> bool:

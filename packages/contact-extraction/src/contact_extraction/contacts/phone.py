@@ -9,22 +9,22 @@ from urllib.parse import unquote
 
 import phonenumbers
 
-from contact_extraction.contacts.model import FoundPhone, Method, PhoneKind
-from contact_extraction.contacts.sheet import Sheet
-from contact_extraction.html import PhoneDetector, find_phones, phone_detector
+from contact_extraction.contacts.model import Method, PhoneKind, PhoneSighting
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.html import (
+    HtmlLink,
+    PhoneDetector,
+    clean,
+    find_phones,
+    phone_detector,
+)
 
 MAX_FOUND: Final = 2_000
 MAX_REGIONS: Final = 4
 """More plans would find more numbers in what are dates and prices."""
 
 
-def find_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
-    """Find every number of a page, read by the plans of these regions in order."""
-    found = find_all_numbers(sheet, regions)
-    return [one for one in found if not one.is_placeholder]
-
-
-def find_all_numbers(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundPhone]:
+def find_numbers(sheet: PageText, regions: tuple[str, ...]) -> list[PhoneSighting]:
     """Find every number, and those of templates too, marked as such."""
     likely = regions[:MAX_REGIONS]
     # Whoever writes thousands of numbers is not a business; each costs time to judge.
@@ -71,18 +71,18 @@ def _detector(regions: tuple[str, ...]) -> PhoneDetector:
     return phone_detector(regions)
 
 
-def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
+def _from_links(sheet: PageText, regions: tuple[str, ...]) -> Iterator[PhoneSighting]:
     for link in sheet.page.links:
         scheme, _, rest = link.href.partition(":")
         if scheme.lower() not in ("tel", "fax", "callto", "sms") or link.hidden:
             continue
-        written = unquote(rest[:80]).strip("/ ")
-        number = read_number(written.partition("?")[0], regions)
+        written = clean(unquote(rest[:80])).strip("/ ")
+        number = read_number(_FIRST_OF_LINK.split(written, maxsplit=1)[0], regions)
         if number is None:
             continue
         e164, extension, region = number
         shown = link.text if sum(c.isdigit() for c in link.text) >= 7 else written
-        yield FoundPhone(
+        yield PhoneSighting(
             key=_key(e164, extension),
             value=shown[:40],
             method=Method.TEL,
@@ -91,12 +91,30 @@ def _from_links(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
             extension=extension,
             region=region,
             kind=PhoneKind.FAX if scheme.lower() == "fax" else None,
-            is_placeholder=is_placeholder(e164),
+            is_placeholder=is_placeholder(e164) or _is_left_over(e164, link, regions),
             certainty=link.certainty,
         )
 
 
-def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
+# "tel:030 28471022 / 0171 ..." calls the first; "?body=" is no part of a number.
+_FIRST_OF_LINK: Final = re.compile(r"\?|\s[/|,]\s")
+
+
+def _is_left_over(e164: str, link: HtmlLink, regions: tuple[str, ...]) -> bool:
+    """Say whether a link shows another number: whoever filled in the template forgot it.
+
+    One whose last digits are the same was only written in another way.
+    """
+    if sum(sign.isdigit() for sign in link.text) < MIN_DIGITS:
+        return False
+    shown = read_number(link.text, regions)
+    return shown is not None and shown[0][-SAME_DIGITS:] != e164[-SAME_DIGITS:]
+
+
+SAME_DIGITS: Final = 4
+
+
+def _from_text(sheet: PageText, regions: tuple[str, ...]) -> Iterator[PhoneSighting]:
     text = sheet.text
     if "0xx" in text or "0XX" in text:
         # Brazil writes 0xx for "0 and the code of your carrier".
@@ -120,11 +138,14 @@ def _from_text(sheet: Sheet, regions: tuple[str, ...]) -> Iterator[FoundPhone]:
         is_bare = kind is None and span.text.isdigit()
         if is_bare and not _is_announced(text, span.start):
             continue
-        yield FoundPhone(
+        line = sheet.line_at(span.start)
+        if kind is None and _is_figure_of_table(sheet, line, span.text):
+            continue
+        yield PhoneSighting(
             key=_key(span.e164, span.extension),
             value=span.text,
             method=Method.LABELLED if kind else Method.TEXT,
-            line=sheet.line_at(span.start),
+            line=line,
             start=span.start,
             end=span.end,
             snippet=sheet.snippet(span.start, span.end),
@@ -141,8 +162,8 @@ def _key(e164: str, extension: str | None) -> str:
 
 
 def _from_labels(
-    sheet: Sheet, regions: tuple[str, ...], taken: set[int]
-) -> Iterator[FoundPhone]:
+    sheet: PageText, regions: tuple[str, ...], taken: set[int]
+) -> Iterator[PhoneSighting]:
     """Read numbers that only their label makes plain: `Tel: 27 117069122`."""
     text = sheet.text
     for count, match in enumerate(_DIGITS.finditer(text)):
@@ -164,7 +185,7 @@ def _from_labels(
         if number is None:
             continue
         is_fax = label[1].lower().startswith(_FAX_WORDS)
-        yield FoundPhone(
+        yield PhoneSighting(
             key=_key(number[0], number[1]),
             value=written,
             method=Method.LABELLED,
@@ -179,7 +200,25 @@ def _from_labels(
         )
 
 
-NEAR: Final = 80
+def _is_figure_of_table(sheet: PageText, number: int, written: str) -> bool:
+    """Tell a figure beside other figures in a table from a number under "Phone"."""
+    lines = sheet.lines
+    if lines[number].tag != "td" or "+" in written or lines[number].text != written:
+        return False
+    beside = (lines[n] for n in (number - 1, number + 1) if 0 <= n < len(lines))
+    if not any(one.tag == "td" and _FIGURE.fullmatch(one.text) for one in beside):
+        return False
+    for above in range(number - 1, max(-1, number - MAX_CELLS), -1):
+        if lines[above].tag not in ("td", "th"):
+            break
+        if _CONTACT_NEAR.search(lines[above].text):
+            return False
+    return True
+
+
+MAX_CELLS: Final = 200
+_FIGURE: Final = re.compile(r"[\d .,/()-]{4,30}")
+NEAR_CHARACTERS: Final = 80
 _CONTACT_NEAR: Final = re.compile(
     r"phone|\btel\b|\bcall\b|contact|mobil|\bcell\b|fax|whatsapp|t[eé]l[eé](?:f|ph)on|handy|rufn|"
     r"booking|[☎✆📞]",
@@ -206,10 +245,10 @@ _CARRIER: Final = re.compile(r"\b0[xX]{2}(?=\s?-?\d\d\b)")
 def _is_announced(text: str, start: int) -> bool:
     """Say whether the line, or a bare label above it, speaks of calling someone."""
     line = text.rfind("\n", 0, start) + 1
-    if _CONTACT_NEAR.search(text, max(line, start - NEAR), start):
+    if _CONTACT_NEAR.search(text, max(line, start - NEAR_CHARACTERS), start):
         return True
     above = text[text.rfind("\n", 0, max(0, line - 1)) + 1 : max(0, line - 1)]
-    is_label = len(above) < NEAR and not any(c.isdigit() for c in above)
+    is_label = len(above) < NEAR_CHARACTERS and not any(c.isdigit() for c in above)
     return is_label and bool(_CONTACT_NEAR.search(above))
 
 
@@ -238,13 +277,19 @@ def _kind(label: str) -> PhoneKind | None:
 
 _ID_LABEL: Final = re.compile(
     r"\b(?:order|invoice|(?:isbn|issn|ean|gtin)(?:[- ]?\d{1,2})?|sku|vat|tax|ust|uid|kvk|bsn|siret|"
-    r"siren|rcs|reg|registration|licen[cs]e|lic|account|item|ref|reference|id|part|model|serial|"
+    r"siren|rcs|orias|adeli|finess|rpps|matricule|reg|registration|licen[cs]e|lic|account|item|ref|reference|id|part|model|serial|"
+    r"d-?u-?n-?s®?|upc(?:-a)?|asin|isin|imei|s/n|sort[- ]?code|routing|naics|patent|cage|barcode|nmls|frn|"
+    # These are a label only with another word: "in that case 030 ...".
+    r"(?:case|lot|batch|permit|policy|docket|tracking|confirmation|catalogue?|parcel|room)\s?(?:no\b\.?|nr\b\.?|number|id|code|#)|"
+    r"sous (?:le )?n(?:[°º]|um[ée]ro)|registered (?:in [a-z &]{2,25} )?(?:under |with )?(?:the )?(?:company )?(?:no\b\.?|number)|"
     r"ein|npi|abn|acn|gstin|nip|regon|krs|pesel|cvr|cnpj|cpf|nif|cif|rea|c\.?\s?f|p\.?\s?iva|"
     r"partita iva|codice fiscale|y-tunnus|iban|bic|blz|bankleitzahl|kto|konto|hrb|hra|btw|ičo?|"
     r"dič|oib|pib|st\.?-?nr|company|charity|copyright|©)"
     # VAT numbers begin with their country: BTW BE 0456.789.012.
     r"[\s.:#-]{0,3}(?:(?:at|be|ch|cz|de|dk|ee|el|es|eu|fi|fr|gb|hr|hu|ie|it|lt|lu|lv|nl|no|pl|pt|ro|"
-    r"se|si|sk)\b\s?|che-?)?(?:no\.?|nr\.?|number|id|code|#)?[\s.:#()\-–]{0,4}$"
+    r"se|si|sk)\b\s?|che-?)?(?:no\.?|nr\.?|n[°º]\.?|num[ée]ro|number|id|code|#)?[\s.:#()\-–]{0,4}$"
+    # The register of a town: RCS Paris B 512 345 678.
+    r"|\b(?:rcs|r\.c\.s\.?)[\s:]{1,3}(?:de )?(?:[\w'’.-]{2,20}\s){1,3}(?:[ab]\s)?(?:n[°º]\.?\s?|:\s)?$"
     # Any other kind of number: Kundennummer, Art.-Nr., organisationsnummer.
     r"|\b(?!\w{0,20}(?:tele|fon|phone|fax|handy|mobil|ruf|line|gsm))"
     r"\w{3,30}[.]?-?(?:nummer|nr|numer|číslo)\b[\s.:#()\-–]{0,4}$"
@@ -279,6 +324,7 @@ _UNIT_AFTER: Final = re.compile(
     r"\s?(?:[€$£¥₹%]|(?:eur|usd|chf|kč|zł|pln|kr|ft|lei|kg|km|mm|cm|m²|m2|ml|kwh|sqft)(?!\w))",
     re.IGNORECASE,
 )
+_REGISTER_AFTER: Final = re.compile(r",?\s{0,2}(?:RCS|R\.C\.S)\b")
 _CNPJ: Final = re.compile(r"\d{3}\.\d{3}/\d{4}-\d\d$")
 
 
@@ -309,6 +355,8 @@ def _is_something_else(text: str, start: int, end: int, label: str) -> bool:
     if _has_id_label(text, start) or _MONEY_BEFORE.search(label):
         return True
     if _UNIT_AFTER.match(text, end) and _kind(label) is None:
+        return True
+    if _REGISTER_AFTER.match(text, end):
         return True
     before = text[start - 1 : start]
     after = text[end : end + 2]

@@ -10,23 +10,26 @@ import phonenumbers
 
 from contact_extraction import wordlist
 from contact_extraction.contacts.model import Hints
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.html import text_language, words
 
 MAX_REGIONS: Final = 8
 
 
-def guess_regions(sheet: Sheet, url: str, hints: Hints) -> tuple[str, ...]:
+def guess_regions(sheet: PageText, url: str, hints: Hints) -> tuple[str, ...]:
     """Weigh what the page and its address say about its country."""
     votes: Counter[str] = Counter()
     # A place source may say "UK" or "EU": what no number plan knows does not vote.
     if hints.country and (known := country_code(hints.country)):
         votes[known] += 10
     _vote_by_domain(url, votes)
-    _vote_by_language(sheet, hints, votes)
+    is_at_home = bool(votes)
+    is_declared = _vote_by_language(sheet, hints, votes)
     _vote_by_numbers(sheet, votes)
     _vote_by_structured_data(sheet, votes)
-    _vote_by_text(sheet, votes)
+    _vote_by_text(sheet, votes, is_declared=is_declared)
+    if not (is_at_home or is_declared):
+        _vote_by_forms(sheet, votes)
     _vote_by_mail(sheet, votes)
     ranked = [region for region, weight in votes.most_common() if weight > 0]
     return tuple(ranked[:MAX_REGIONS])
@@ -102,12 +105,17 @@ def _vote_by_domain(url: str, votes: Counter[str]) -> None:
         votes[ending] += 6
 
 
-def _vote_by_language(sheet: Sheet, hints: Hints, votes: Counter[str]) -> None:
+def _vote_by_language(sheet: PageText, hints: Hints, votes: Counter[str]) -> bool:
+    """Let the language vote; say whether the page names it itself.
+
+    One that is only detected in a menu and a few names is often wrong.
+    """
     page = sheet.page
     code = page.language or hints.language or page.meta("content-language")
     code = code or page.meta("og:locale")
+    is_declared = bool(code)
     # Templates claim English for pages in any language.
-    if not code or (code[:2].lower() == "en" and not sheet.text.isascii()):
+    if not code or (code[:2].lower() == "en" and _FOREIGN.search(sheet.text)):
         code = _LANGUAGE_CODES.get(text_language(sheet.text) or "", code)
     parts = re.split(r"[-_,; ]", code)
     language = parts[0].lower()
@@ -117,15 +125,32 @@ def _vote_by_language(sheet: Sheet, hints: Hints, votes: Counter[str]) -> None:
     for place, region in enumerate(_LANGUAGE_HOME.get(language, ())):
         weight = 1 if language == "en" else 3
         votes[region] += weight if place == 0 else 1
-    if not language:
+    if not language or not is_declared:
         votes["US"] += 1
         votes["GB"] += 1
+    return is_declared
+
+
+# A letter that English does not have: curly quotes and dashes stand on any page.
+_FOREIGN: Final = re.compile(r"[\u00c0-\u1fff\u2c00-\ud7ff\uf900-\ufaff]")
+
+
+def _vote_by_forms(sheet: PageText, votes: Counter[str]) -> None:
+    """Let numbers vote that are written as nobody else writes them: (512) 555-0188."""
+    seen = _AMERICAN.findall(sheet.numbered[:MAX_FORMS])
+    votes["US"] += min(8, 4 * len(seen))
+
+
+MAX_FORMS: Final = 100_000
+_AMERICAN: Final = re.compile(
+    r"(?<![\w.+-])(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])[2-9]\d\d[-. ]\d{4}(?![\w-])"
+)
 
 
 _PLUS: Final = re.compile(r"(?:\+|\b00)(\d[\d ()./-]{5,20})")
 
 
-def _vote_by_numbers(sheet: Sheet, votes: Counter[str]) -> None:
+def _vote_by_numbers(sheet: PageText, votes: Counter[str]) -> None:
     texts = [link.href for link in sheet.page.links if link.href[:4].lower() == "tel:"]
     if "+" in sheet.text:
         texts.append(sheet.text)
@@ -146,7 +171,7 @@ def _vote_by_numbers(sheet: Sheet, votes: Counter[str]) -> None:
         votes[region] += min(6, 2 + 2 * count)
 
 
-def _vote_by_mail(sheet: Sheet, votes: Counter[str]) -> None:
+def _vote_by_mail(sheet: PageText, votes: Counter[str]) -> None:
     """Let the country endings of mail addresses vote: info@firma.sk is Slovak."""
     seen = set()
     texts = [link.href for link in sheet.page.links if link.href[:7] == "mailto:"]
@@ -167,7 +192,7 @@ def _vote_by_mail(sheet: Sheet, votes: Counter[str]) -> None:
 _MAIL_ENDING: Final = re.compile(r"@[\w.-]{2,60}\.([a-zA-Z]{2})\b")
 
 
-def _vote_by_structured_data(sheet: Sheet, votes: Counter[str]) -> None:
+def _vote_by_structured_data(sheet: PageText, votes: Counter[str]) -> None:
     for thing in sheet.page.json_ld[:200]:
         address = thing.get("address")
         for part in address if isinstance(address, list) else [address]:
@@ -184,6 +209,10 @@ _STATE_BEFORE: Final = re.compile(
 )
 _OUTWARD_BEFORE: Final = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s{1,2}$")
 _CA_BEFORE: Final = re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?$")
+_AU_BEFORE: Final = re.compile(r"\b(?:NSW|VIC|QLD|TAS|ACT|NT|SA|WA),?\s{1,3}$")
+# The end of a telephone number looks like a code too.
+_WORD_BEFORE: Final = re.compile(r"(?:^|[\n,;]|[^\W\d_])[ \t]{0,2}(?:[-–] )?$")
+_CITY_BESIDE: Final = re.compile(r" {1,2}[A-ZÀ-Ž]")
 _CITY_AFTER: Final = re.compile(r"\s+[A-Z]")
 # Each starts with a digit, so that the matcher only stops where one is.
 _CODES: Final = (
@@ -197,6 +226,9 @@ _CODES: Final = (
         _CITY_AFTER,
         3,
     ),
+    ("AU", re.compile(r"\d{4}\b"), _AU_BEFORE, None, 5),
+    ("PL", re.compile(r"\d{2}-\d{3}\b(?!-)"), _WORD_BEFORE, _CITY_BESIDE, 3),
+    ("PT", re.compile(r"\d{4}-\d{3}\b(?!-)"), _WORD_BEFORE, _CITY_BESIDE, 3),
 )
 MAX_CODES: Final = 300
 
@@ -231,11 +263,11 @@ _PROVINCES: Final = (
 )
 
 
-def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
+def _vote_by_text(sheet: PageText, votes: Counter[str], *, is_declared: bool) -> None:
     text = sheet.text[:400_000]
     numbered = sheet.numbered[:400_000]
     # On a page in another language an English postal code is somebody else's.
-    is_english = bool(votes["US"] or votes["GB"])
+    is_english = bool(votes["US"] or votes["GB"]) or not is_declared
     for region, code, before, after, weight in _CODES:
         if _has_code(numbered, code, before, after):
             is_foreign = region in ("US", "GB") and not is_english
@@ -260,7 +292,7 @@ def _vote_by_text(sheet: Sheet, votes: Counter[str]) -> None:
         votes[region] = min(20, votes[region] + 2 * count)
 
 
-def _countries_of_addresses(sheet: Sheet) -> Counter[str]:
+def _countries_of_addresses(sheet: PageText) -> Counter[str]:
     """Count the lines that end an address with its country.
 
     A bare name needs an address above it, or to be one of a list of offices: on a menu

@@ -1,29 +1,30 @@
 """Give a sole proprietor what their legal notice says reaches them.
 
 In many countries a website must name its provider and how they are reached. Where that is
-one person and no company, the office's number and address are theirs.
+one person and no company, the office's number and address are theirs; a mailbox that is
+named after a function or after the firm stays the firm's.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from contact_extraction.contacts.linking import Seen
+from contact_extraction.contacts.linking import SeenValue, is_shared_mailbox
 from contact_extraction.contacts.model import (
     Email,
-    Person,
+    PersonEntry,
     PersonLink,
     Phone,
     PhoneKind,
 )
-from contact_extraction.contacts.sheet import Sheet
-from contact_extraction.plain import name_key
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.text import name_key
 
-REACH: Final = 12
+LINES_BELOW: Final = 12
 """How many lines below their name what reaches a provider ends at most."""
-ABOVE: Final = 4
+LINES_ABOVE: Final = 4
 """How many lines above their name a company or another person may stand."""
-MENTIONS: Final = 5
+MAX_MENTIONS: Final = 5
 """How many of the first mentions of people are looked at."""
 MAX_LINE: Final = 300
 WHY: Final = "the only person whom the legal notice names as the provider"
@@ -44,24 +45,61 @@ _SEVERAL: Final = re.compile(r"\s(?:und|and|&|et|y|e|en|og|och|i|ja)\s", re.IGNO
 
 
 def link_provider(
-    sheet: Sheet,
+    sheet: PageText,
     url: str,
-    people: Sequence[Seen[Person]],
-    reach: Sequence[Seen[Email] | Seen[Phone]],
+    people: Sequence[SeenValue[PersonEntry]],
+    reach: Sequence[SeenValue[Email] | SeenValue[Phone]],
+    firm: Sequence[str],
 ) -> tuple[PersonLink, ...]:
     """Link the provider to what is theirs, where a legal notice names one and no company."""
+    for person, below in _providers(sheet, url, people):
+        if links := tuple(_links(person, _within(below, reach), firm)):
+            return links
+    return ()
+
+
+def provider_of(
+    sheet: PageText, url: str, people: Sequence[SeenValue[PersonEntry]]
+) -> PersonEntry | None:
+    """Give whom alone a legal notice names first as the provider, and no company."""
+    named = sorted((line, n) for n, seen in enumerate(people) for line in seen.lines)
+    for line, number in named[:1]:
+        above = sheet.lines[max(0, line - LAW_LINES) : line + 1]
+        if any(_LAW.search(one.text[:MAX_LINE]) for one in above) and not any(
+            _COMPANY.search(one.text[:MAX_LINE])
+            for one in sheet.lines[max(0, line - LAW_LINES) : line + LAW_LINES]
+        ):
+            return people[number].value
+    return next((person for person, _ in _providers(sheet, url, people)), None)
+
+
+LAW_LINES: Final = 3
+"""How many lines above the provider's name what makes them name it stands at most."""
+# Under any law's name: it changes, the paragraph stays.
+_LAW: Final = re.compile(
+    r"(?:gemäß|gem\.|laut|lt\.|nach|i\.\s?s\.\s?d\.|im sinne (?:des|von)) § ?\d+|diensteanbieter|anbieter dieser|seitenbetreiber|"
+    r"betreiber(?:in)? der (?:web)?seite|medieninhaber|éditeur (?:du|de ce) site|titular (?:de la|del)|titolare del (?:sito|trattamento)|"
+    r"site owner|owner of (?:the|this) (?:web)?site",
+    re.IGNORECASE,
+)
+
+
+def _providers(
+    sheet: PageText, url: str, people: Sequence[SeenValue[PersonEntry]]
+) -> Iterator[tuple[PersonEntry, range]]:
+    """Yield who may be the provider, with the lines of what reaches them."""
     if not people or not (
         _NOTICE.search(url) or _NOTICE.search(sheet.page.title or "")
     ):
-        return ()
+        return
     named = [
         (line, name_key(seen.value.name), seen.value)
         for seen in people
         for line in seen.lines
     ]
     named.sort(key=lambda one: one[0])
-    for first, key, person in named[:MENTIONS]:
-        block = range(max(0, first - ABOVE), first + REACH + 1)
+    for first, key, person in named[:MAX_MENTIONS]:
+        block = range(max(0, first - LINES_ABOVE), first + LINES_BELOW + 1)
         if any(line in block and other != key for line, other, _ in named):
             continue
         lines = sheet.lines[block.start : block.stop]
@@ -69,14 +107,11 @@ def link_provider(
             _COMPANY.search(line.text[:MAX_LINE]) for line in lines
         ):
             continue
-        below = range(first, block.stop)
-        if links := tuple(_links(person, _within(below, reach))):
-            return links
-    return ()
+        yield person, range(first, block.stop)
 
 
 def _within(
-    lines: range, reach: Sequence[Seen[Email] | Seen[Phone]]
+    lines: range, reach: Sequence[SeenValue[Email] | SeenValue[Phone]]
 ) -> list[Email | Phone]:
     return [
         seen.value
@@ -85,15 +120,17 @@ def _within(
     ]
 
 
-def _links(person: Person, values: Sequence[Email | Phone]) -> Iterator[PersonLink]:
+def _links(
+    person: PersonEntry, values: Sequence[Email | Phone], firm: Sequence[str]
+) -> Iterator[PersonLink]:
     """Link the only address and the only number: of two, one may be a colleague's."""
     emails = [one for one in values if isinstance(one, Email)]
-    if len(emails) == 1:
-        yield PersonLink(person, email=emails[0], why=WHY)
+    if len(emails) == 1 and not is_shared_mailbox(emails[0], firm):
+        yield PersonLink(person, email=emails[0], why=WHY, confidence=0.9)
     phones = [
         one
         for one in values
         if isinstance(one, Phone) and one.kind is not PhoneKind.FAX
     ]
     if len(phones) == 1:
-        yield PersonLink(person, phone=phones[0], why=WHY)
+        yield PersonLink(person, phone=phones[0], why=WHY, confidence=0.9)

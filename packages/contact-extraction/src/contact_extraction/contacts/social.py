@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from contact_extraction.contacts.model import FoundProfile, Method
-from contact_extraction.html import Link, Page, words
+from contact_extraction.contacts.model import Method, ProfileSighting
+from contact_extraction.html import HtmlLink, HtmlPage, words
 
 MAX_FOUND: Final = 100
 
@@ -21,7 +22,7 @@ class Profile:
     url: str
 
 
-def find_profiles(page: Page) -> list[FoundProfile]:
+def find_profiles(page: HtmlPage) -> list[ProfileSighting]:
     """Find the profiles a page links to, or shows in a frame of the network's own."""
     found = []
     for link in page.links:
@@ -41,8 +42,8 @@ def find_profiles(page: Page) -> list[FoundProfile]:
 
 def _found(
     profile: Profile, method: Method, snippet: str, line: int = -1
-) -> FoundProfile:
-    return FoundProfile(
+) -> ProfileSighting:
+    return ProfileSighting(
         # One name may be a person's and a group's: the address distinguishes them.
         key=profile.url.casefold(),
         value=profile.url,
@@ -54,7 +55,7 @@ def _found(
     )
 
 
-def _own_server(link: Link) -> Profile | None:
+def _own_server(link: HtmlLink) -> Profile | None:
     """Read a Mastodon account on any server: the link says that it is the page's own."""
     if "me" not in link.rel.split():
         return None
@@ -69,7 +70,7 @@ def _own_server(link: Link) -> Profile | None:
 _ACCOUNT: Final = re.compile(r"https://([\w-]+(?:\.[\w-]+){1,3})/@(\w{1,64})/?")
 
 
-def _framed(page: Page) -> Iterator[str]:
+def _framed(page: HtmlPage) -> Iterator[str]:
     """Give the pages that frames of Facebook show."""
     for source in page.frames[:MAX_FOUND]:
         if "facebook.com/plugins/page.php" in source[:80]:
@@ -78,7 +79,17 @@ def _framed(page: Page) -> Iterator[str]:
 
 def read_profile(href: str) -> Profile | None:
     """Read a link as a profile; None for anything else, shares and intents included."""
-    if len(href) > 2000 or not _HINT.search(href):
+    if len(href) > MAX_HREF:
+        return None
+    return _known_profile(href) if len(href) <= MAX_KNOWN else _profile_of(href)
+
+
+MAX_HREF: Final = 2_000
+MAX_KNOWN: Final = 300
+
+
+def _profile_of(href: str) -> Profile | None:
+    if not _HINT.search(href):
         return None
     try:
         parts = urlsplit(
@@ -101,6 +112,8 @@ def read_profile(href: str) -> Profile | None:
     return Profile(network, handle, f"https://{home}/{path}")
 
 
+# Every page of a site has the links of its menu.
+_known_profile: Final = lru_cache(4_096)(_profile_of)
 # Most links of a page are its own; this spares them the parsing of an address.
 _HINT: Final = re.compile(
     r"facebook|fb\.|instagram|twitter|//(?:www\.)?x\.com|linkedin|youtube|tiktok|threads|"

@@ -7,19 +7,19 @@ from typing import Any, Final
 from contact_extraction import wordlist
 from contact_extraction.contacts.email import addresses_in_field
 from contact_extraction.contacts.model import (
-    Found,
-    FoundAddress,
-    FoundPerson,
-    FoundPhone,
-    FoundProfile,
+    AddressSighting,
     Method,
+    PersonSighting,
     PhoneKind,
+    PhoneSighting,
+    ProfileSighting,
+    Sighting,
 )
 from contact_extraction.contacts.person import looks_like_person
 from contact_extraction.contacts.phone import is_placeholder, read_number
 from contact_extraction.contacts.place import country_code
 from contact_extraction.contacts.social import read_profile
-from contact_extraction.html import Item, Page, clean, words
+from contact_extraction.html import HtmlPage, Item, clean, words
 
 MAX_ITEMS: Final = 500
 MAX_DEPTH: Final = 8
@@ -29,16 +29,16 @@ MAX_DEPTH: Final = 8
 class Structured:
     """Sightings in structured data, by kind."""
 
-    emails: list[Found] = field(default_factory=list)
-    phones: list[FoundPhone] = field(default_factory=list)
-    people: list[FoundPerson] = field(default_factory=list)
-    organisations: list[Found] = field(default_factory=list)
-    addresses: list[FoundAddress] = field(default_factory=list)
-    hours: list[Found] = field(default_factory=list)
-    socials: list[FoundProfile] = field(default_factory=list)
+    emails: list[Sighting] = field(default_factory=list)
+    phones: list[PhoneSighting] = field(default_factory=list)
+    people: list[PersonSighting] = field(default_factory=list)
+    organisations: list[Sighting] = field(default_factory=list)
+    addresses: list[AddressSighting] = field(default_factory=list)
+    hours: list[Sighting] = field(default_factory=list)
+    socials: list[ProfileSighting] = field(default_factory=list)
 
 
-def read_structured(page: Page, regions: tuple[str, ...]) -> Structured:
+def read_structured(page: HtmlPage, regions: tuple[str, ...]) -> Structured:
     """Read every item of a page that describes a business or a person."""
     reader = _Reader(regions)
     for thing in page.json_ld[:MAX_ITEMS]:
@@ -101,7 +101,7 @@ class _Reader:
             role = next(iter(item.texts("jobTitle") + item.texts("role")), None)
             if role or looks_like_person(name):
                 self.result.people.append(
-                    FoundPerson(
+                    PersonSighting(
                         key=name.casefold(),
                         value=name,
                         method=method,
@@ -124,7 +124,7 @@ class _Reader:
         for url in item.texts("sameAs")[:50]:
             if profile := read_profile(url):
                 self.result.socials.append(
-                    FoundProfile(
+                    ProfileSighting(
                         key=profile.url.casefold(),
                         value=profile.url,
                         method=method,
@@ -156,7 +156,7 @@ class _Reader:
                 number = read_number(written, self.regions)
                 if number and not is_placeholder(number[0]):
                     self.result.phones.append(
-                        FoundPhone(
+                        PhoneSighting(
                             key=number[0],
                             value=written[:40],
                             method=method,
@@ -178,7 +178,7 @@ class _Reader:
             text = clean(written)[:200]
             if len(text) > 10 and any(c.isdigit() for c in text):
                 self.result.addresses.append(
-                    FoundAddress(
+                    AddressSighting(
                         key=_address_key(text), value=text, method=method, snippet=text
                     )
                 )
@@ -205,7 +205,7 @@ class _Reader:
         parts = [p for p in (street, city, state, code, country) if p]
         whole = ", ".join(parts)
         self.result.addresses.append(
-            FoundAddress(
+            AddressSighting(
                 key=_address_key(f"{street or ''} {code or city or ''}"),
                 value=whole,
                 method=method,
@@ -231,8 +231,10 @@ class _Reader:
             self._add(self.result.hours, text.casefold(), text, method)
 
     @staticmethod
-    def _add(target: list[Found], key: str, value: str, method: Method) -> None:
-        target.append(Found(key=key, value=value, method=method, snippet=value[:200]))
+    def _add(target: list[Sighting], key: str, value: str, method: Method) -> None:
+        target.append(
+            Sighting(key=key, value=value, method=method, snippet=value[:200])
+        )
 
 
 def _is_organisation(kinds: set[str]) -> bool:

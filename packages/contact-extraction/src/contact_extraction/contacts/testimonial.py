@@ -3,25 +3,30 @@
 import re
 from typing import Final
 
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.seniority import Seniority, seniority_of
 
 MIN_QUOTE: Final = 40
 MAX_HEADING: Final = 80
+MAX_LINE: Final = 400
 
 
-def customer_lines(sheet: Sheet) -> frozenset[int]:
+def customer_lines(sheet: PageText) -> frozenset[int]:
     """Give the lines under a heading about reviews, in a quotation, or that sign one."""
     found = set(_under_reviews(sheet))
     lines = sheet.lines
     for number, line in enumerate(lines):
         above = lines[number - 1] if number else None
-        is_signed = line.text[0] in _OPENING and bool(_SIGNED.match(line.text[:400]))
+        is_signed = line.text[0] in _OPENING and _is_by_customer(line.text[:MAX_LINE])
         if line.tag == "blockquote" or is_signed or (above and _is_quote(above.text)):
             found.add(number)
+        elif _STARS in line.text or _CUSTOMER.search(line.text[:MAX_HEADING]):
+            # The name stands before or after its stars, or what they bought.
+            found |= {number - 1, number, number + 1}
     return frozenset(found)
 
 
-def _under_reviews(sheet: Sheet) -> list[int]:
+def _under_reviews(sheet: PageText) -> list[int]:
     """Give what follows a heading about reviews, up to the next one of its rank."""
     found: list[int] = []
     level = 0
@@ -39,6 +44,22 @@ def _is_quote(text: str) -> bool:
     return len(text) >= MIN_QUOTE and text[0] in _OPENING and text[-1] in _CLOSING
 
 
+def _is_by_customer(text: str) -> bool:
+    """Say whether a quotation is signed, and not with a role that needs no other firm."""
+    match = _SIGNED.match(text)
+    if match is None:
+        return False
+    role = text[match.end() - 1 :].partition(",")[2].strip()
+    return not (role and "," not in role and seniority_of(role) in _OF_BUSINESS)
+
+
+_OF_BUSINESS: Final = (Seniority.OWNER, Seniority.EXECUTIVE)
+_STARS: Final = "★★★"
+_CUSTOMER: Final = re.compile(
+    r"(?i:\b(?:verified (?:buyer|customer|review)|google[ -](?:review|rezension|bewertung)|local guide)\b)|"
+    r"[-\s](?:[Kk]unde|[Kk]undin|[Kk]und|[Cc]ustomer|[Cc]lient|[Cc]liente|[Pp]atient(?:in)?|[Kk]lant|[Kk]lient(?:ka)?)"
+    r"(?=\s?(?:$|[·•|,(]| since| seit| sedan))"
+)
 _OPENING: Final = "“\"„«»'‘"
 _CLOSING: Final = "”\"“»«'’"
 # A quotation of some words with a dash and who said it: "Great work!" - Ann Lee, Leeds

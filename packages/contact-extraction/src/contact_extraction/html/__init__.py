@@ -16,10 +16,10 @@ from contact_extraction.html.page import (
     MAIL_NAMES,
     Form,
     HeadLink,
+    HtmlLink,
+    HtmlPage,
     Image,
     Line,
-    Link,
-    Page,
     Script,
 )
 from contact_extraction.html.phone import (
@@ -37,12 +37,12 @@ __all__ = [
     "MAX_TAGS",
     "Form",
     "HeadLink",
+    "HtmlLink",
+    "HtmlPage",
     "Image",
     "Item",
     "Line",
-    "Link",
     "NotMarkup",
-    "Page",
     "PhoneDetector",
     "PhoneSpan",
     "Script",
@@ -59,7 +59,7 @@ MAX_TAGS: Final = 25_000
 """Seven times as many as any page of a business had; more are read for nothing."""
 
 
-def parse_page(markup: bytes | str, *, encoding: str | None = None) -> Page:
+def parse_page(markup: bytes | str, *, encoding: str | None = None) -> HtmlPage:
     """Parse a page however broken it is; `encoding` is the one the server named."""
     is_long = len(markup) > MAX_CHARACTERS
     whole = markup[:MAX_CHARACTERS]
@@ -84,11 +84,14 @@ def _utf16_codec(markup: bytes, encoding: str | None) -> str | None:
 
 def _within_tags(markup: bytes | str) -> bytes | str:
     """Cut before the first tag of those that are too many."""
+    count = markup.count("<") if isinstance(markup, str) else markup.count(b"<")
+    if count <= MAX_TAGS:
+        return markup
     most = MAX_TAGS + 1
     tags = (
         markup.split("<", most) if isinstance(markup, str) else markup.split(b"<", most)
     )
-    return markup if len(tags) <= most else markup[: -len(tags[-1]) - 1]
+    return markup[: -len(tags[-1]) - 1]
 
 
 def _document(markup: bytes | str, encoding: str | None) -> turbohtml.Document:

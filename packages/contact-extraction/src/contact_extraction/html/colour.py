@@ -9,7 +9,7 @@ UNKNOWN: Final[Colour] = (-1, -1, -1)
 """Something is painted, but in which colour is not known: an image, a variable."""
 WHITE: Final[Colour] = (255, 255, 255)
 BLACK: Final[Colour] = (0, 0, 0)
-NEARLY: Final = 16
+MAX_DISTANCE: Final = 16
 """How far from white or black nobody sees a difference."""
 
 
@@ -22,9 +22,9 @@ def read_colour(text: str) -> Colour | None:
     parts = _parts(text)
     if parts is None:
         return _NAMED.get(text, UNKNOWN)
-    if min(parts) >= WHITE[0] - NEARLY:
+    if min(parts) >= WHITE[0] - MAX_DISTANCE:
         return WHITE
-    return BLACK if max(parts) <= NEARLY else parts
+    return BLACK if max(parts) <= MAX_DISTANCE else parts
 
 
 def _parts(text: str) -> Colour | None:

@@ -38,7 +38,7 @@ class Line(NamedTuple):
     """How surely a visitor sees it."""
 
 
-class Link(NamedTuple):
+class HtmlLink(NamedTuple):
     """One `<a href>` or `<area href>`; `line` is the index of the line it stands in.
 
     `title` is what it is called beside its text: its `title`, `aria-label` or, where it
@@ -96,7 +96,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Page:
+class HtmlPage:
     """A parsed page. Structured data is read only when asked for."""
 
     source: str
@@ -109,7 +109,7 @@ class Page:
     head_links: tuple[HeadLink, ...]
     lines: tuple[Line, ...]
     parents: tuple[int, ...]
-    links: tuple[Link, ...]
+    links: tuple[HtmlLink, ...]
     images: tuple[Image, ...]
     scripts: tuple[Script, ...]
     forms: tuple[Form, ...]
@@ -132,6 +132,11 @@ class Page:
         return "\n".join(line.text for line in self.lines if not line.hidden)
 
     @cached_property
+    def word_count(self) -> int:
+        """Count the words that a visitor sees."""
+        return len(self.visible_text.split())
+
+    @cached_property
     def json_ld(self) -> tuple[dict[str, Any], ...]:
         """Give every object of the JSON-LD blocks, graphs and lists unfolded."""
         return tuple(
@@ -144,9 +149,7 @@ class Page:
     @cached_property
     def mail_attributes(self) -> tuple[dict[str, str], ...]:
         """Give the attributes of elements that carry an address, perhaps in parts."""
-        if self._document is None or not self._has("data-", "joomla-hidden-mail"):
-            return ()
-        if not self._has(*_MAIL_SIGNS):
+        if self._document is None or not self._has(*_MAIL_SIGNS):
             return ()
         found = self._document.select(_MAIL_ELEMENTS)[:MAX_ELEMENTS]
         return tuple(attributes_of(one) for one in found if self._is_seen(one))
@@ -237,16 +240,9 @@ _MAIL_ELEMENTS: Final = ", ".join(
     )
 )
 _MAIL_SIGNS: Final = (
-    "data-email",
-    "data-mail",
-    "data-e-mail",
-    "data-enc",
-    "data-domain",
-    "data-host",
-    "data-website",
-    "data-d=",
-    "joomla-hidden-mail",
-)
+    "data-email", "data-e-mail", "data-mail", "data-enc", "data-domain", "data-host",
+    "data-website", "data-d=", "joomla-hidden-mail",
+)  # fmt: skip
 _HANDLER_SIGNS: Final = (
     "@",
     "%40",

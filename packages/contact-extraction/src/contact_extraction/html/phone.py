@@ -6,9 +6,9 @@ from typing import Final
 
 from turbohtml.clean import LinkDetector, PhoneNumbers
 
-PIECE: Final = 16 * 1024
+PIECE_CHARACTERS: Final = 16 * 1024
 """How much text is searched before the numbers found so far are asked for."""
-REACH: Final = 400
+REACH_CHARACTERS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ def find_phones(detector: PhoneDetector, text: str) -> Iterator[PhoneSpan]:
 
 def _end_of_piece(text: str, start: int) -> int:
     """Choose where to cut: between two lines, or behind a word of a very long one."""
-    end = start + PIECE
+    end = start + PIECE_CHARACTERS
     if end >= len(text):
         return len(text)
     if (line := text.rfind("\n", start, end)) > start:
         return line + 1
     behind_words = (
         place
-        for place in range(end, max(start, end - REACH), -1)
+        for place in range(end, max(start, end - REACH_CHARACTERS), -1)
         if text[place - 1].isalpha() and not text[place].isalnum()
     )
     return next(behind_words, end)

@@ -34,13 +34,12 @@ MAX_RULE: Final = 3_000
 MAX_STYLE: Final = 2_000
 
 
-class Look(NamedTuple):
+class StyleEffect(NamedTuple):
     """What a style, of an element or of a rule, does to the text under it."""
 
     is_hidden: bool = False
     is_mirrored: bool = False
     is_doubted: bool = False
-    is_sizeless: bool = False
     is_transparent: bool = False
     ink: Colour | None = None
     paper: Colour | None = None
@@ -58,13 +57,13 @@ class StyleNames(NamedTuple):
     papers: dict[str, Colour]
 
 
-def look_of(style: str) -> Look:
+def look_of(style: str) -> StyleEffect:
     """Say what an inline style does; nothing else can undo it."""
     style = style[:MAX_STYLE]
     is_clipped = bool(_CLIPPED.search(style))
     is_outside = bool(_OUTSIDE.search(style)) and not is_clipped
     ink, paper = _colours_in(style)
-    return Look(
+    return StyleEffect(
         is_hidden=is_outside
         or bool(_GONE.search(style) or _SIZELESS.search(style) or _FADED.search(style)),
         is_mirrored=_is_mirrored(style),
@@ -171,7 +170,7 @@ def _rules(text: str) -> Iterator[int]:
     for mark in _MARKS:
         place = text.find(mark)
         while place >= 0 and len(seen) < MAX_RULES:
-            near = text[max(0, place - NEAR) : place]
+            near = text[max(0, place - NEAR_CHARACTERS) : place]
             if (
                 mark not in _COMMON_MARKS
                 or "display" in near
@@ -185,7 +184,7 @@ def _rules(text: str) -> Iterator[int]:
             place = text.find(mark, place + len(mark))
 
 
-NEAR: Final = 14
+NEAR_CHARACTERS: Final = 14
 _COMMON_MARKS: Final = frozenset(("none", "hidden", "transparent"))
 _COLOUR_BEFORE: Final = (
     "{color:",

@@ -1,6 +1,7 @@
 """Clean text, and the language it is written in."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from turbohtml.detect import detect_language
@@ -9,6 +10,8 @@ from turbohtml.detect import detect_language
 def clean(text: str) -> str:
     """Collapse white space and drop control, bidi and zero-width characters."""
     text = " ".join(text.split())
+    if "\u2011" in text:
+        text = text.replace("\u2011", "-")  # one that no line breaks behind
     if text.isprintable():
         return text
     if "\u202e" in text:
@@ -30,7 +33,13 @@ def text_language(text: str) -> str | None:
     """Guess the ISO 639-3 code of the language a text is written in."""
     if len(text) < ENOUGH_TEXT:
         return None
-    match = detect_language(text[:4000])
+    return _detected(text[:4000])
+
+
+# Several readers ask about the same page.
+@lru_cache(8)
+def _detected(text: str) -> str | None:
+    match = detect_language(text)
     return match.language if match.confidence >= SURE_LANGUAGE else None
 
 

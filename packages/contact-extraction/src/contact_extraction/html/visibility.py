@@ -9,7 +9,7 @@ import turbohtml
 
 from contact_extraction.html.colour import UNKNOWN, Colour, read_colour
 from contact_extraction.html.sight import DOUBTED, OPENED, SEEN
-from contact_extraction.html.style import Look, look_of, names_in_sheets
+from contact_extraction.html.style import StyleEffect, look_of, names_in_sheets
 from contact_extraction.html.text import words
 
 MAX_STYLED: Final = 100
@@ -26,7 +26,7 @@ _SIZED: Final = words("p div li td h1 h2 h3 h4 h5 h6")
 _STYLING: Final = words("class id style")
 MAX_PARTS: Final = 50
 _ABSENT: Final = "\0"
-_NO_LOOK: Final = Look()
+_NO_LOOK: Final = StyleEffect()
 
 
 class Visibility:
@@ -49,7 +49,7 @@ class Visibility:
         self.transparent = _lower(style.transparent)
         self.inks = {name.lower(): ink for name, ink in style.inks.items()}
         self.papers = {name.lower(): paper for name, paper in style.papers.items()}
-        self.looks: dict[str, Look] = {}
+        self.looks: dict[str, StyleEffect] = {}
         grounds = {*style.papers.values()} - {UNKNOWN}
         faint = {name for name, ink in style.inks.items() if ink in grounds}
         named = style.doubted | style.sizeless | style.transparent | faint | _SPOKEN
@@ -161,7 +161,7 @@ class Visibility:
         is_known = all(name in self.inks or name in self.papers for name in own)
         return ink, paper, not own or (self.is_whole and is_known)
 
-    def _look(self, style: str) -> Look:
+    def _look(self, style: str) -> StyleEffect:
         known = self.looks.get(style)
         if known is None:
             known = self.looks[style] = look_of(style)

@@ -14,10 +14,10 @@ from contact_extraction.html.item import attributes_of
 from contact_extraction.html.page import (
     Form,
     HeadLink,
+    HtmlLink,
+    HtmlPage,
     Image,
     Line,
-    Link,
-    Page,
     Script,
 )
 from contact_extraction.html.sight import FOLDED, LEAST_SEEN, SEEN
@@ -25,7 +25,7 @@ from contact_extraction.html.text import clean, words
 from contact_extraction.html.visibility import Visibility, names_of
 
 MAX_NODES: Final = 150_000
-DEEP: Final = 512
+DEEP_LEVELS: Final = 512
 """Levels below which an element counts as many: browsers nest no deeper than that."""
 DEEP_COST: Final = 16
 MAX_LINKS: Final = 2_000
@@ -39,7 +39,9 @@ FOLD_TEXT: Final = 60
 _NOT_FOLDED: Final = False
 
 
-def read_page(document: turbohtml.Document, source: str, *, truncated: bool) -> Page:
+def read_page(
+    document: turbohtml.Document, source: str, *, truncated: bool
+) -> HtmlPage:
     """Walk the whole tree once and freeze what was seen."""
     walk = _Walk(document, source, truncated=truncated)
     return walk.page()
@@ -124,7 +126,7 @@ class _Walk:
         self.head_links: list[HeadLink] = []
         self.lines: list[Line] = []
         self.parents: list[int] = [0]
-        self.links: list[Link] = []
+        self.links: list[HtmlLink] = []
         self.images: list[Image] = []
         self.scripts: list[Script] = []
         self.forms: list[Form] = []
@@ -139,13 +141,13 @@ class _Walk:
         self.pieces: list[str] = []
         self.marks: list[str] = []
 
-    def page(self) -> Page:
+    def page(self) -> HtmlPage:
         root = self.document.root
         attributes = attributes_of(root) if root is not None else {}
         self._read_head()
         if root is not None:
             self._walk_all(root)
-        return Page(
+        return HtmlPage(
             source=self.source,
             title=self.title,
             language=(
@@ -300,7 +302,7 @@ class _Walk:
                 if pieces or not data.isspace():
                     pieces.append(data)
                 continue
-            budget -= 1 if len(path) < DEEP else DEEP_COST
+            budget -= 1 if len(path) < DEEP_LEVELS else DEEP_COST
             if budget <= 0:
                 self.truncated = True
                 break
@@ -317,7 +319,7 @@ class _Walk:
                         flush(current)
                     continue
                 inner = outer
-                if has_names or (special and node in special):
+                if (has_names and node in named) or (special and node in special):
                     inner = self._see(node, tag, outer, later)
                 if inner is not None:
                     if is_a & _BLOCK:
@@ -445,7 +447,7 @@ class _Walk:
             return
         title = attr("title") or attr("aria-label") or (not text and _alt_of(node, tag))
         self.links.append(
-            Link(
+            HtmlLink(
                 href.strip(),
                 text,
                 (attr("rel") or "").lower(),

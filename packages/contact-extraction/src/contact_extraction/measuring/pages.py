@@ -37,9 +37,9 @@ LABELS: Final = (
     "HOURS",
     "SOCIAL",
 )
-ANNOTATED: Final = 0.1
+ANNOTATIONS_PER_PAGE: Final = 0.1
 """A set of pages is scored for a label if it has this many annotations a page."""
-ALIKE: Final = 0.8
+ALIKE_F1: Final = 0.8
 MIN_DIGITS: Final = 7
 
 
@@ -67,7 +67,7 @@ class Miss:
 
 
 @dataclass(slots=True)
-class Tally:
+class LabelCount:
     """Counts of one label; `pages` holds the F1 of each page for the macro average."""
 
     gold: int = 0
@@ -114,7 +114,7 @@ class Report:
     """The outcome of scoring a file."""
 
     pages: int
-    tallies: dict[str, Tally]
+    tallies: dict[str, LabelCount]
     misses: tuple[Miss, ...]
     calibration: tuple[Calibration, ...]
     reliability: dict[tuple[str, str], tuple[int, int]]
@@ -167,7 +167,7 @@ def score_pages(
     """Extract every page and compare with its annotations."""
     listed = list(pages)
     scope = _scope(listed)
-    tallies = {label: Tally() for label in LABELS}
+    tallies = {label: LabelCount() for label in LABELS}
     misses: list[Miss] = []
     claims: list[tuple[str, float, bool, frozenset[str]]] = []
     for page in listed:
@@ -320,7 +320,7 @@ def _scope(pages: Sequence[AnnotatedPage]) -> dict[str, set[str]]:
         label: {
             group
             for group, size in sizes.items()
-            if counts[label, group] >= ANNOTATED * size
+            if counts[label, group] >= ANNOTATIONS_PER_PAGE * size
         }
         for label in LABELS
     }
@@ -330,7 +330,7 @@ def _score_page(
     page: AnnotatedPage,
     label: str,
     predictions: list[Prediction],
-    tally: Tally,
+    tally: LabelCount,
     misses: list[Miss],
 ) -> list[bool]:
     gold = page.gold.get(label, frozenset())
@@ -369,7 +369,7 @@ def _score_page(
 
 
 def _is_alike(gold: str, prediction: Prediction) -> bool:
-    return token_f1(gold, prediction.text) >= ALIKE
+    return token_f1(gold, prediction.text) >= ALIKE_F1
 
 
 def _is_equal(gold: str, prediction: Prediction) -> bool:

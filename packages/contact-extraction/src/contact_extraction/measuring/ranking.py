@@ -32,19 +32,19 @@ from urllib.parse import urlsplit
 
 from contact_extraction.discovery import site_links
 from contact_extraction.errors import InvalidUrl
-from contact_extraction.html import Page, parse_page
+from contact_extraction.html import HtmlPage, parse_page
 from contact_extraction.measuring.pages import AnnotatedPage
 from contact_extraction.page_type import rank_pages
 from contact_extraction.urls import Url, canonical, parse_url, registrable_domain
 
-FIRST: Final = 3
+FIRST_PLACES: Final = 3
 READINGS: Final = ("shown", "titled", "called")
 RICHEST: Final = "richest"
 TOGETHER: Final = "together"
 
 
 @dataclass(frozen=True, slots=True)
-class ContactPage:
+class RankedContactPage:
     """A contact page, why it counts as one, and where it was ranked."""
 
     site: str
@@ -65,11 +65,11 @@ class _Seen:
     """A page of the file, parsed, with the address its links refer to."""
 
     page: AnnotatedPage
-    parsed: Page
+    parsed: HtmlPage
     base: Url
 
 
-def score_ranking(pages: Iterable[AnnotatedPage]) -> list[ContactPage]:
+def score_ranking(pages: Iterable[AnnotatedPage]) -> list[RankedContactPage]:
     """Rank the pages of every site of the file and say where its contact pages are."""
     sites: dict[str, list[_Seen]] = defaultdict(list)
     for page in pages:
@@ -89,10 +89,10 @@ def half_of(site: str) -> int:
     return hashlib.sha256(site.encode()).digest()[0] % 2
 
 
-def render_ranking(found: Sequence[ContactPage], *, misses: int = 50) -> str:
+def render_ranking(found: Sequence[RankedContactPage], *, misses: int = 50) -> str:
     """Write how many are among the first three, by reading and half, and the others."""
     rows = [
-        f"contact pages among the first {FIRST} of their site",
+        f"contact pages among the first {FIRST_PLACES} of their site",
         f"{'reading':<10}{'ranked by':<14}{'first half':>14}{'other half':>14}{'all':>14}",
     ]
     for reading in (*READINGS, TOGETHER, RICHEST):
@@ -126,14 +126,14 @@ def _share(places: Sequence[int | None]) -> str:
 
 
 def _is_first(place: int | None) -> bool:
-    return place is not None and place <= FIRST
+    return place is not None and place <= FIRST_PLACES
 
 
 def _path(url: str) -> str:
     return (url.split("/", 3)[-1] or "/")[:40]
 
 
-def _score_site(site: str, seen: Sequence[_Seen]) -> Iterator[ContactPage]:
+def _score_site(site: str, seen: Sequence[_Seen]) -> Iterator[RankedContactPage]:
     texts: dict[str, list[str]] = {}
     for one in seen:
         for url, named in site_links(one.parsed, str(one.base)).items():
@@ -146,8 +146,8 @@ def _score_site(site: str, seen: Sequence[_Seen]) -> Iterator[ContactPage]:
     for url, reading in wanted.items():
         place, placed = _place(by_url, url), _place(by_text, url)
         order = by_url if _is_first(placed) else by_text
-        first = tuple(order[:FIRST])
-        yield ContactPage(site, half_of(site), reading, url, place, placed, first)
+        first = tuple(order[:FIRST_PLACES])
+        yield RankedContactPage(site, half_of(site), reading, url, place, placed, first)
 
 
 def _place(order: Sequence[str], url: str) -> int | None:
@@ -196,11 +196,11 @@ def _values(page: AnnotatedPage) -> int:
     return sum(len(page.gold.get(label, ())) for label in _CONTACTS)
 
 
-def _calls_itself_contact(page: Page) -> bool:
+def _calls_itself_contact(page: HtmlPage) -> bool:
     return any(_names_contact(text) for text in _own_names(page))
 
 
-def _own_names(page: Page) -> list[str]:
+def _own_names(page: HtmlPage) -> list[str]:
     headings = [line.text for line in page.lines if line.heading == 1]
     return [part for text in (page.title, *headings) for part in _PARTS.split(text)]
 
@@ -209,7 +209,7 @@ def _names_contact(text: str) -> bool:
     return bool(_CONTACT.search(text)) and not _OTHER_CONTACT.search(text)
 
 
-def _address(page: AnnotatedPage, parsed: Page) -> Url:
+def _address(page: AnnotatedPage, parsed: HtmlPage) -> Url:
     """Give what the page's links refer to, or a stand-in where nobody says."""
     for text in (page.url, *_stated(parsed), parsed.base, _usual_origin(parsed)):
         try:
@@ -219,12 +219,12 @@ def _address(page: AnnotatedPage, parsed: Page) -> Url:
     return parse_url(f"https://page-{_UNSAFE.sub('-', page.id)}.example/")
 
 
-def _stated(parsed: Page) -> Iterator[str]:
+def _stated(parsed: HtmlPage) -> Iterator[str]:
     yield from (h.href for h in parsed.head_links if "canonical" in h.rel.split())
     yield parsed.meta("og:url")
 
 
-def _usual_origin(parsed: Page) -> str:
+def _usual_origin(parsed: HtmlPage) -> str:
     """Give the origin of most of the page's full links, if it is most of them."""
     origins = Counter(
         "/".join(link.href.split("/", 3)[:3])

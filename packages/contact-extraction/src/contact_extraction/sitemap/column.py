@@ -18,13 +18,13 @@ from contact_extraction.sitemap.model import (
     Alternate,
     ChangeFreq,
     Entry,
-    News,
+    NewsArticle,
     SitemapKind,
     Video,
 )
-from contact_extraction.sitemap.regular import Regular, sliced, stripped
-from contact_extraction.sitemap.slab import NAMESPACES, Tree
+from contact_extraction.sitemap.regular import RegularColumns, sliced, stripped
 from contact_extraction.sitemap.when import parse_moment, parse_moments
+from contact_extraction.sitemap.xml_chunk import NAMESPACES, Tree
 
 Value = TypeVar("Value")
 Column = Sequence[str | None]
@@ -117,7 +117,7 @@ class Items:
 class RegularItems:
     """The items of a regular slab: plain columns and perhaps images."""
 
-    def __init__(self, regular: Regular) -> None:
+    def __init__(self, regular: RegularColumns) -> None:
         self.more: list[str | None] = []
         self._regular = regular
         self.locations = regular.columns["loc"]
@@ -136,7 +136,7 @@ class RegularItems:
         """Return nothing: a regular slab has no videos, news or alternates."""
 
 
-class Changes(dict[str | None, ChangeFreq | None]):
+class ChangeFreqCache(dict[str | None, ChangeFreq | None]):
     """Remembers what each spelling of a change frequency means."""
 
     def __missing__(self, text: str | None) -> ChangeFreq | None:
@@ -147,7 +147,7 @@ class Changes(dict[str | None, ChangeFreq | None]):
         return self.setdefault(text, value)
 
 
-class Priorities(dict[str | None, float | None]):
+class PriorityCache(dict[str | None, float | None]):
     """Remembers what each spelling of a priority means."""
 
     def __missing__(self, text: str | None) -> float | None:
@@ -159,7 +159,7 @@ class Priorities(dict[str | None, float | None]):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class EntryBuilder:
     """The entries of one tree, and what its pages show."""
 
     entries: list[Entry]
@@ -169,7 +169,7 @@ class Rows:
     alternates: int
 
 
-def read_rows(items: Items | RegularItems, urls: Sequence[str | None]) -> Rows:
+def read_rows(items: Items | RegularItems, urls: Sequence[str | None]) -> EntryBuilder:
     """Return an entry for each item whose URL was admitted."""
     nothing = (None,) * len(urls)
     empty = ((),) * len(urls)
@@ -182,8 +182,8 @@ def read_rows(items: Items | RegularItems, urls: Sequence[str | None]) -> Rows:
         urls,
         times or nothing,
         precisions or nothing,
-        list(map(Changes().__getitem__, items.column("changefreq"))) or nothing,
-        list(map(Priorities().__getitem__, items.column("priority"))) or nothing,
+        list(map(ChangeFreqCache().__getitem__, items.column("changefreq"))) or nothing,
+        list(map(PriorityCache().__getitem__, items.column("priority"))) or nothing,
         images or empty,
         videos or empty,
         [found[0] if found else None for found in news] if news else nothing,
@@ -193,7 +193,7 @@ def read_rows(items: Items | RegularItems, urls: Sequence[str | None]) -> Rows:
     entries = list(map(_ENTRY, zip(*columns, strict=True)))
     if None in urls:
         entries = list(compress(entries, urls))
-    return Rows(
+    return EntryBuilder(
         entries=entries,
         newest=max(filter(None, compress(times, urls)), default=None),
         shows={
@@ -252,10 +252,10 @@ def _video(element: Tree) -> Video:
     )
 
 
-def _news(element: Tree) -> News:
+def _news(element: Tree) -> NewsArticle:
     publication = element.find("{*}publication")
     about = element if publication is None else publication
-    return News(
+    return NewsArticle(
         publication=_child(about, "name"),
         language=_child(about, "language"),
         title=_child(element, "title"),
@@ -267,7 +267,7 @@ def _alternate(element: Tree) -> Alternate | None:
     language, href = element.get("hreflang"), element.get("href")
     if not language or not href or len(href) > _MAX_TEXT:
         return None
-    return Alternate(language.strip()[:_LANGUAGE], href.strip())
+    return Alternate(language.strip()[:_LANGUAGE_CHARACTERS], href.strip())
 
 
-_LANGUAGE: Final = 35
+_LANGUAGE_CHARACTERS: Final = 35

@@ -4,8 +4,8 @@ from typing import Final, NamedTuple
 
 from contact_extraction.sitemap.generator import named_generator
 from contact_extraction.sitemap.model import Dialect, Precision
-from contact_extraction.sitemap.slab import Tree
 from contact_extraction.sitemap.when import Moment, parse_moment
+from contact_extraction.sitemap.xml_chunk import Tree
 
 DIALECTS: Final = {"rss": Dialect.RSS, "rdf": Dialect.RDF, "feed": Dialect.ATOM}
 

@@ -68,7 +68,7 @@ class Drop(StrEnum):
     OVER_LIMIT = "over_limit"
 
 
-class Cut(StrEnum):
+class Truncation(StrEnum):
     """Why the end of the file is missing from the result."""
 
     BYTES = "more bytes than the limit"
@@ -87,7 +87,7 @@ class Video(NamedTuple):
     published: datetime | None
 
 
-class News(NamedTuple):
+class NewsArticle(NamedTuple):
     """A news article, as its publisher announces it."""
 
     publication: str | None
@@ -117,14 +117,14 @@ class Entry(NamedTuple):
     priority: float | None = None
     images: tuple[str, ...] = ()
     videos: tuple[Video, ...] = ()
-    news: News | None = None
+    news: NewsArticle | None = None
     alternates: tuple[Alternate, ...] = ()
     title: str | None = None
     """Only feeds say it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SitemapLimits:
     """How much of one file we read; the defaults are those of the protocol."""
 
     max_bytes: int = 50 * MEBIBYTE
@@ -158,7 +158,7 @@ class Sitemap:
     bytes_read: int = 0
     """Inflated."""
     was_gzip: bool = False
-    cut: Cut | None = None
+    cut: Truncation | None = None
     recovered: bool = False
     """Whether the file was broken and had to be repaired to be read."""
 
@@ -168,7 +168,7 @@ class Sitemap:
         return "ok" if self.cut is None else "ok_partial"
 
     @property
-    def nothing(self) -> str | None:
+    def empty_because(self) -> str | None:
         """Say why the file yields nothing; None if it yields something."""
         if self.kept:
             return None

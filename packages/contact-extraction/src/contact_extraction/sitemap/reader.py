@@ -12,29 +12,29 @@ from contact_extraction.sitemap import column, feed
 from contact_extraction.sitemap.generator import find_generator
 from contact_extraction.sitemap.model import (
     MEBIBYTE,
-    Cut,
     Dialect,
     Entry,
-    Limits,
     Sitemap,
     SitemapKind,
+    SitemapLimits,
+    Truncation,
 )
 from contact_extraction.sitemap.regular import read_regular
-from contact_extraction.sitemap.slab import (
+from contact_extraction.sitemap.stream import GzipStream, Transcoder
+from contact_extraction.sitemap.url_filter import UrlFilter
+from contact_extraction.sitemap.xml_chunk import (
     Root,
-    SlabParser,
-    Slabs,
     Tree,
+    XmlChunker,
+    XmlChunkParser,
     after_prolog,
     find_root,
     holds_notes,
     lenient_tree,
 )
-from contact_extraction.sitemap.stream import Inflater, Transcoder
-from contact_extraction.sitemap.url_filter import UrlFilter
 from contact_extraction.urls import Url, parse_url
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = SitemapLimits()
 
 
 def parse_sitemap(
@@ -42,7 +42,7 @@ def parse_sitemap(
     *,
     url: str | None = None,
     site: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: SitemapLimits = DEFAULT_LIMITS,
 ) -> Sitemap:
     """Read a whole sitemap, feed or list of URLs; raise BadSitemap if it is none.
 
@@ -85,15 +85,15 @@ class SitemapReader:
         *,
         url: str | None = None,
         site: str | None = None,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: SitemapLimits = DEFAULT_LIMITS,
     ) -> None:
         base = parse_url(url) if url else None
         self._limits = limits
-        self._inflater = Inflater(limits)
+        self._inflater = GzipStream(limits)
         self._transcoder = Transcoder()
         self._body = _Body(base, site, limits.max_urls)
         self._read = 0
-        self._cut: Cut | None = None
+        self._cut: Truncation | None = None
 
     @property
     def is_done(self) -> bool:
@@ -133,7 +133,7 @@ class SitemapReader:
         room = self._limits.max_bytes - self._read
         if len(piece) > room:
             piece = piece[:room]
-            self._cut = Cut.BYTES
+            self._cut = Truncation.BYTES
         self._read += len(piece)
         return self._body.take(self._transcoder.feed(piece))
 
@@ -142,7 +142,7 @@ class _Body:
     """The file in UTF-8: finds out its form, then hands it to that form's reader."""
 
     def __init__(self, base: Url | None, site: str | None, max_urls: int) -> None:
-        self.cut: Cut | None = None
+        self.cut: Truncation | None = None
         self._pages = UrlFilter(base=base, site=site, max_urls=max_urls, any_host=False)
         self._children = UrlFilter(
             base=base, site=site, max_urls=max_urls, any_host=True
@@ -159,7 +159,7 @@ class _Body:
         if self._form is not None:
             return self._form.take(piece)
         self._start += piece
-        if len(self._start) < _ENOUGH:
+        if len(self._start) < _SNIFFED_BYTES:
             return []
         return self._begin()
 
@@ -168,9 +168,9 @@ class _Body:
         if self._form is not None:
             entries += self._form.close(is_cut=is_cut)
             if not is_cut and self._form.ended_early:
-                self.cut = Cut.ENDED_EARLY
+                self.cut = Truncation.ENDED_EARLY
         if self.is_full:
-            self.cut = Cut.URLS
+            self.cut = Truncation.URLS
         return entries
 
     def sitemap(self) -> Sitemap:
@@ -237,8 +237,8 @@ class _Xml:
         self._children = children
         self._tally = tally
         self._item = _ITEMS[root.name]
-        self._slabs = Slabs(root, self._item)
-        self._parser = SlabParser(root, self._slabs)
+        self._slabs = XmlChunker(root, self._item)
+        self._parser = XmlChunkParser(root, self._slabs)
 
     def take(self, piece: bytes) -> list[Entry]:
         entries: list[Entry] = []
@@ -392,7 +392,7 @@ class _Tally:
         if self.generator is None:
             self.generator = find_generator(xml[:_MAX_NOTES])
 
-    def count(self, rows: column.Rows) -> list[Entry]:
+    def count(self, rows: column.EntryBuilder) -> list[Entry]:
         """Add up what the pages show and when they changed; give the pages back."""
         self.pages += len(rows.entries)
         for kind, (pages, shown) in rows.shows.items():
@@ -421,7 +421,7 @@ class _Tally:
         return SitemapKind.STANDARD
 
 
-_ENOUGH: Final = 64 * 1024
+_SNIFFED_BYTES: Final = 64 * 1024
 _MAX_WHOLE: Final = 10 * MEBIBYTE
 _MAX_LINE: Final = 64 * 1024
 _MAX_NOTES: Final = 64 * 1024

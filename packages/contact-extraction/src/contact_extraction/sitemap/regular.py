@@ -23,21 +23,21 @@ Columns = dict[str, list[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Regular:
+class RegularColumns:
     """The columns of a regular slab by tag name, and the images of each item."""
 
     columns: Mapping[str, list[str | None]]
     images: list[tuple[str, ...]] | None = None
 
 
-def read_regular(slab: bytes, item: bytes) -> Regular | None:
+def read_regular(slab: bytes, item: bytes) -> RegularColumns | None:
     """Return the columns of a regular slab; None if it is not one."""
     if b"&" in slab and slab.count(b"&") != slab.count(b"&amp;"):
         return None
     if b"<image:image>" in slab:
         return _read_with_images(slab, item)
     columns = _read_plain(slab, item)
-    return None if columns is None else Regular(columns)
+    return None if columns is None else RegularColumns(columns)
 
 
 def _read_plain(slab: bytes, item: bytes) -> Columns | None:
@@ -71,7 +71,7 @@ def _read_groups(slab: bytes, item: bytes) -> Columns | None:
     return columns
 
 
-def _read_with_images(slab: bytes, item: bytes) -> Regular | None:
+def _read_with_images(slab: bytes, item: bytes) -> RegularColumns | None:
     """Part each item into its plain columns and its images, two regular slabs."""
     end = b"</%b>" % item
     halves = [part.partition(_IMAGE_START) for part in slab.split(end)]
@@ -92,7 +92,7 @@ def _read_with_images(slab: bytes, item: bytes) -> Regular | None:
     if any(left for _, left in counts):
         return None
     texts = stripped(images["image:loc"])
-    return Regular(columns, sliced(texts, [count for count, _ in counts]))
+    return RegularColumns(columns, sliced(texts, [count for count, _ in counts]))
 
 
 def stripped(texts: list[str]) -> list[str]:

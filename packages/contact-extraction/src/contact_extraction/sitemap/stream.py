@@ -7,28 +7,28 @@ from collections.abc import Iterator
 from typing import Final
 
 from contact_extraction.errors import BadSitemap, SitemapTooBig
-from contact_extraction.sitemap.model import MEBIBYTE, Cut, Limits
+from contact_extraction.sitemap.model import MEBIBYTE, SitemapLimits, Truncation
 from contact_extraction.utf16 import MAX_WRONG
 
-PIECE: Final = 128 * 1024
+PIECE_BYTES: Final = 128 * 1024
 """How many bytes are looked at together."""
 
 
-class Inflater:
+class GzipStream:
     """Unpacks gzip recognised by its magic number, at most two layers of it.
 
     Content types and file names are not asked: half of the servers get them wrong.
     """
 
-    def __init__(self, limits: Limits, *, layer: int = 1) -> None:
+    def __init__(self, limits: SitemapLimits, *, layer: int = 1) -> None:
         self.was_gzip = False
-        self.cut: Cut | None = None
+        self.cut: Truncation | None = None
         self._limits = limits
         self._layer = layer
         self._start = b""
         self._decided = False
         self._member: zlib._Decompress | None = None
-        self._inner: Inflater | None = None
+        self._inner: GzipStream | None = None
         self._wire = 0
         self._given = 0
 
@@ -54,7 +54,7 @@ class Inflater:
             yield from self._inner.close()
             self.cut = self.cut or self._inner.cut
         if self._member is not None and not self._member.eof:
-            self.cut = self.cut or Cut.ENDED_EARLY
+            self.cut = self.cut or Truncation.ENDED_EARLY
 
     def _decide(self, chunk: bytes) -> None:
         self._decided = True
@@ -63,7 +63,7 @@ class Inflater:
         if self._layer > _MAX_LAYERS:
             raise SitemapTooBig("gzip is packed in gzip again and again")
         self.was_gzip = True
-        self._inner = Inflater(self._limits, layer=self._layer + 1)
+        self._inner = GzipStream(self._limits, layer=self._layer + 1)
         self._member = zlib.decompressobj(_GZIP_FORMAT)
 
     def _inflate(self, chunk: bytes) -> Iterator[bytes]:
@@ -75,7 +75,7 @@ class Inflater:
                     return
                 self._member = zlib.decompressobj(_GZIP_FORMAT)
             try:
-                piece = self._member.decompress(chunk, PIECE)
+                piece = self._member.decompress(chunk, PIECE_BYTES)
             except zlib.error:
                 self._damaged()
                 return
@@ -83,7 +83,7 @@ class Inflater:
             self._refuse_bomb()
             yield from self._inner.feed(piece)
             if self._given > self._limits.max_bytes:
-                self.cut = Cut.BYTES
+                self.cut = Truncation.BYTES
                 return
             chunk = self._member.unconsumed_tail or self._member.unused_data
 
@@ -97,7 +97,7 @@ class Inflater:
     def _damaged(self) -> None:
         if not self._given:
             raise BadSitemap("the gzip data cannot be read")
-        self.cut = Cut.DAMAGED_GZIP
+        self.cut = Truncation.DAMAGED_GZIP
 
 
 class Transcoder:
@@ -119,7 +119,7 @@ class Transcoder:
         if self._decided:
             return self._decoded(chunk)
         self._start += chunk
-        if len(self._start) < _DECLARATION:
+        if len(self._start) < _DECLARATION_BYTES:
             return b""
         return self._decide()
 
@@ -155,7 +155,7 @@ class Transcoder:
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_FORMAT: Final = 31
 _MAX_LAYERS: Final = 2
-_DECLARATION: Final = 512
+_DECLARATION_BYTES: Final = 512
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -175,11 +175,11 @@ _CHARSETS: Final = re.compile(
 
 
 def _pieces(chunk: bytes) -> Iterator[bytes]:
-    if len(chunk) <= PIECE:
+    if len(chunk) <= PIECE_BYTES:
         yield chunk
         return
-    for start in range(0, len(chunk), PIECE):
-        yield chunk[start : start + PIECE]
+    for start in range(0, len(chunk), PIECE_BYTES):
+        yield chunk[start : start + PIECE_BYTES]
 
 
 def _without_mark(start: bytes) -> str:

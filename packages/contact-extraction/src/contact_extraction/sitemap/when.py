@@ -64,7 +64,7 @@ _BY_LENGTH: Final = {
     len("2026-11-15T09:30:00Z"): Precision.SECOND,
     len("2026-11-15T09:30:00+00:00"): Precision.SECOND,
 }
-_LONGEST: Final = 64
+_MAX_CHARACTERS: Final = 64
 _PARTIAL: Final = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _DAY: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)", re.DOTALL)
 _CLOCK: Final = re.compile(
@@ -76,7 +76,7 @@ _CLOCK: Final = re.compile(
 
 def _odd_moment(text: str) -> Moment:
     text = text.strip()
-    if len(text) > _LONGEST or not text.isascii():
+    if len(text) > _MAX_CHARACTERS or not text.isascii():
         return NEVER
     try:
         if found := _PARTIAL.fullmatch(text):

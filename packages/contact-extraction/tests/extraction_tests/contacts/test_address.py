@@ -152,3 +152,201 @@ def places(text: str, country: str) -> list[tuple[str | None, str | None, str | 
     hints = Hints(country=country)
     contacts = find_contacts(f"<p>{text}</p>", "https://acme.com/", hints=hints)
     return [(a.street, a.postal_code, a.city) for a in contacts.addresses]
+
+
+@pytest.mark.parametrize(
+    ("html", "country", "street", "code"),
+    [
+        ("ul. Polna 3<br>05\u2011123 Nowa Wieś", "PL", "ul. Polna 3", "05-123"),
+        ("Dukdalf 16-8, 9206BE Drachten", "NL", "Dukdalf 16-8", "9206BE"),
+        ("via Stella 5/M<br>38123 Trento", "IT", "via Stella 5/M", "38123"),
+        ("Rosenhof 3<br>4. OG<br>1010 Wien", "AT", "Rosenhof 3, 4. OG", "1010"),
+        (
+            "Hauptstraße 5, 2. Stock, 80331 Ulm",
+            "DE",
+            "Hauptstraße 5, 2. Stock",
+            "80331",
+        ),
+        (
+            "12 rue de la Paix, 2e étage<br>75002 Paris",
+            "FR",
+            "12 rue de la Paix, 2e étage",
+            "75002",
+        ),
+        (
+            "Calle Mayor 5, 2º izq.<br>28013 Madrid",
+            "ES",
+            "Calle Mayor 5, 2º izq",
+            "28013",
+        ),
+        ("Kungsgatan 3, 2 tr<br>411 19 Göteborg", "SE", "Kungsgatan 3, 2 tr", "411 19"),
+        (
+            "Str. Unirii nr. 12, et. 2, ap. 5, Iași 400114",
+            "RO",
+            "Str. Unirii nr. 12, et. 2, ap. 5",
+            "400114",
+        ),
+        (
+            "12 Mill Lane, Leeds <a href=/>LS1<br>4AP</a>",
+            "GB",
+            "12 Mill Lane",
+            "LS1 4AP",
+        ),
+        (
+            "PO Box 12, Leeds<br>12 Mill Lane, Leeds LS1 4AP",
+            "GB",
+            "12 Mill Lane",
+            "LS1 4AP",
+        ),
+        (
+            "Unit 4, Riverside Industrial Estate, Ludlow, SY8 1PE",
+            "GB",
+            "Unit 4, Riverside Industrial Estate",
+            "SY8 1PE",
+        ),
+    ],
+)
+def test_a_floor_a_door_or_a_line_break_before_the_code_lost_it(
+    html: str, country: str, street: str, code: str
+) -> None:
+    found = find_contacts(
+        f"<p>{html}</p>", "https://acme.com/", hints=Hints(country=country)
+    )
+
+    assert [(one.street, one.postal_code) for one in found.addresses] == [
+        (street, code)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "country"),
+    [
+        ("Since 1998<br>Mill House 1998 Oslo", "NO"),
+        ("Seit 2004 in 2340 Mödling, Österreich", "AT"),
+        ("We deliver to Leeds LS1 4AP and further", "GB"),
+    ],
+)
+def test_a_year_or_a_code_with_a_town_was_an_address(html: str, country: str) -> None:
+    found = find_contacts(
+        f"<p>{html}</p>", "https://acme.com/", hints=Hints(country=country)
+    )
+
+    assert found.addresses == ()
+
+
+@pytest.mark.parametrize(
+    ("page", "country", "code", "city"),
+    [
+        (
+            "<p>Náměstí Míru 9, 2. patro<br>120 00 Praha 2</p>",
+            "CZ",
+            "120 00",
+            "Praha",
+        ),
+        (
+            "<p>Strada Statale 11, km 34<br>20010 Vittuone</p>",
+            "IT",
+            "20010",
+            "Vittuone",
+        ),
+        ("<p>14 Tui Road, RD 2, Cambridge 3494</p>", "NZ", "3494", "Cambridge"),
+        ("<p>8 rue des Tanneurs<br>75008 Paris 8e</p>", "FR", "75008", "Paris"),
+    ],
+)
+def test_a_code_is_read_past_kilometres_floors_and_districts(
+    page: str, country: str, code: str, city: str
+) -> None:
+    found = find_contacts(page, "https://a.test/", hints=Hints(country=country))
+
+    assert [(one.postal_code, one.city) for one in found.addresses] == [(code, city)]
+
+
+@pytest.mark.parametrize(
+    ("page", "country", "code"),
+    [
+        ("<p>Vestergade 12, 1. tv.<br>8600 Silkeborg</p>", "DK", "8600"),
+        ("<p>Storgata 5B, 3. etg.<br>0184 Oslo</p>", "NO", "0184"),
+        (
+            "<p>Rose Cottage<br>Nether Wallop<br>Stockbridge<br>SO20 8EU</p>",
+            "GB",
+            "SO20 8EU",
+        ),
+    ],
+)
+def test_doors_and_cottages_stand_between_a_firm_and_its_code(
+    page: str, country: str, code: str
+) -> None:
+    found = find_contacts(page, "https://a.test/", hints=Hints(country=country))
+
+    assert [one.postal_code for one in found.addresses] == [code]
+
+
+@pytest.mark.parametrize(
+    ("page", "country", "read"),
+    [
+        ("Hauptstraße 5, 2. OG links<br>10115 Berlin", "DE", ("10115", "Berlin")),
+        (
+            "15 rue Victor Hugo<br>Bâtiment B, 2ème étage<br>BP 123<br>69002 Lyon",
+            "FR",
+            ("69002", "Lyon"),
+        ),
+        (
+            "Via Roma, 12 - Scala B - int. 4<br>20121 Milano (MI)",
+            "IT",
+            ("20121", "Milano"),
+        ),
+        ("Keizersgracht 12-hs<br>1015 CJ Amsterdam", "NL", ("1015 CJ", "Amsterdam")),
+        ("Gl. Kongevej 3 st. th., 1610 København V", "DK", ("1610", "København V")),
+        (
+            "Av. da Liberdade, n.º 12, 3.º Esq.<br>1250-096 Lisboa",
+            "PT",
+            ("1250-096", "Lisboa"),
+        ),
+        (
+            "Rua XV de Novembro, 123 - Sala 4 - Centro, Curitiba - PR, 80020-310",
+            "BR",
+            ("80020-310", "Curitiba"),
+        ),
+        (
+            "Str. Mihai Eminescu nr. 12, bl. A3, sc. B, et. 2, ap. 14, București 020073",
+            "RO",
+            ("020073", "București"),
+        ),
+        ("6720 Szeged, Kárász u. 12. fszt. 1", "HU", ("6720", "Szeged")),
+    ],
+)
+def test_stairs_floors_and_doors_of_a_country_do_not_cost_the_code(
+    page: str, country: str, read: tuple[str, str]
+) -> None:
+    found = find_contacts(
+        f"<p>{page}</p>", "https://a.test/", hints=Hints(country=country)
+    )
+
+    assert [(one.postal_code, one.city) for one in found.addresses] == [read]
+
+
+def test_a_street_behind_its_code_does_not_take_that_of_the_next_address() -> None:
+    page = "<p>1052 Budapest, Váci utca 5. II. em. 3.</p><p>6720 Szeged, Kossuth utca 4</p>"
+    found = find_contacts(page, "https://a.test/", hints=Hints(country="HU"))
+
+    codes = {one.street: one.postal_code for one in found.addresses}
+    assert codes == {"Váci utca 5, II. em. 3": "1052", "Kossuth utca 4": "6720"}
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("400 S 4th St, Reno, NV 89501 (775) 736-4499", "400 S 4th St, Reno, NV 89501"),
+        (
+            "Via Stella 5 - 38123 Trento - P.IVA: 02082090222",
+            "Via Stella 5 - 38123 Trento",
+        ),
+    ],
+)
+def test_a_number_behind_an_address_is_none_of_it(page: str, text: str) -> None:
+    country = "US" if "NV" in page else "IT"
+    found = find_contacts(
+        f"<p>{page}</p>", "https://a.test/", hints=Hints(country=country)
+    )
+
+    assert [one.text for one in found.addresses] == [text]

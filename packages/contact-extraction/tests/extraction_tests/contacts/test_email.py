@@ -132,6 +132,7 @@ def test_a_turned_address_whose_ending_exists_is_turned_back() -> None:
     "html",
     [
         pytest.param("<p>Follow @ann@mastodon.social</p>", id="Mastodon handle"),
+        pytest.param("<p>Follow us</p><p>@jo.smith.art</p>", id="handle below a word"),
         pytest.param("<p>git clone git@github.com:acme/tool.git</p>", id="git"),
         pytest.param("<p>Message-ID: CAF7x=ab12@mail.acme.com</p>", id="message id"),
         pytest.param(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contact_extraction.contacts import Hints, phone, whose
+from contact_extraction.contacts import Hints, ownership, phone
 from contact_extraction.contacts.email import addresses_in, syntax
 from contact_extraction.contacts.finder import find_contacts
-from contact_extraction.contacts.organisation import kin
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.organisation import domain_name
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.errors import ExtractionError
 from extraction_tests.business_pages import business_page
 from extraction_tests.hostile_pages import EMAIL_SOUP, MIB, PAGES
@@ -61,12 +61,13 @@ def counted(
 def test_the_blocks_of_a_line_were_looked_up_for_each_of_its_neighbours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calls = counted(monkeypatch, Sheet, "ancestors")
+    calls = counted(monkeypatch, PageText, "ancestors")
 
     find_contacts(PAGES["people and mailboxes"](12_000), "https://acme.com/")
 
-    lines = 3 * 12_000 // 62
-    assert 0 < calls["ancestors"] <= lines
+    names = 12_000 // 62
+    for_linking, for_roles = 3 * names, 3 * names
+    assert 0 < calls["ancestors"] <= for_linking + for_roles
 
 
 def test_each_domain_was_validated_again_for_every_address_at_it(
@@ -94,7 +95,7 @@ def test_the_text_was_searched_again_for_the_addresses_of_templates(
 def test_each_line_with_an_address_was_searched_for_the_name_of_the_firm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calls = counted(monkeypatch, kin, "_spelling")
+    calls = counted(monkeypatch, domain_name, "_spelling")
 
     find_contacts(PAGES["names with e-mails"](4_000), "https://acme.com/")
     assert calls["_spelling"] == 0
@@ -106,7 +107,7 @@ def test_each_line_with_an_address_was_searched_for_the_name_of_the_firm(
 def test_a_line_was_searched_again_for_each_number_below_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calls = counted(monkeypatch, whose, "_other_in")
+    calls = counted(monkeypatch, ownership, "_other_in")
 
     find_contacts(PAGES["chambers and numbers"](8_000), "https://acme.com/")
 

@@ -192,8 +192,28 @@ SOLE = (
 def test_the_number_of_a_sole_proprietor_s_legal_notice_was_nobodys() -> None:
     """She is the practice: nobody else answers."""
     assert named_in_notice(SOLE) == {"+492389475411": "Martha Okelo"}
-    mail = SOLE + "<p>E-Mail: info@praxis-okelo.de</p>"
-    assert named_in_notice(mail)["info@praxis-okelo.de"] == "Martha Okelo"
+    mail = SOLE + "<p>E-Mail: zahnfee@praxis-okelo.de</p>"
+    assert named_in_notice(mail)["zahnfee@praxis-okelo.de"] == "Martha Okelo"
+
+
+@pytest.mark.parametrize("local", ["info", "empfang", "mail.1", "praxis-okelo"])
+def test_the_firm_s_mailbox_in_a_legal_notice_was_its_owner_s_own(local: str) -> None:
+    """Whoever writes there writes to the practice."""
+    mail = SOLE + f"<p>E-Mail: {local}@praxis-okelo.de</p>"
+
+    assert named_in_notice(mail)[f"{local}@praxis-okelo.de"] is None
+
+
+def test_a_mailbox_named_after_the_firm_was_the_person_s_whose_name_it_bears() -> None:
+    """Okelo is the firm here; m.okelo would be hers."""
+    card = "<div><p>Martha Okelo</p><p>Dentist</p><p>{}@okelo.de</p></div>"
+
+    assert named_in_notice(card.format("okelo"), "https://okelo.de/team") == {
+        "okelo@okelo.de": None
+    }
+    assert named_in_notice(card.format("m.okelo"), "https://okelo.de/team") == {
+        "m.okelo@okelo.de": "Martha Okelo"
+    }
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ from contact_extraction import wordlist
 from contact_extraction.contacts.address import find_addresses
 from contact_extraction.contacts.finder import find_contacts
 from contact_extraction.contacts.model import NO_HINTS
-from contact_extraction.contacts.organisation import Clues, describe_names
+from contact_extraction.contacts.organisation import OrganisationClues, describe_names
 from contact_extraction.contacts.organisation.chance import WEIGHTS, chance
 from contact_extraction.contacts.organisation.institution import trade_of
 from contact_extraction.contacts.organisation.legal import is_legal_name
 from contact_extraction.contacts.organisation.name import is_name, tidy_name
-from contact_extraction.contacts.organisation.source import Source
+from contact_extraction.contacts.organisation.source import NameSource
+from contact_extraction.contacts.page_text import page_text
 from contact_extraction.contacts.place import guess_regions
-from contact_extraction.contacts.sheet import sheet_of
 from contact_extraction.html import parse_page
 
 WEIGHTED = {line.split()[0] for line in wordlist.load_ordered(WEIGHTS)}
@@ -25,13 +25,15 @@ PAGE = """
 
 
 def test_every_trait_has_a_weight() -> None:
-    sheet = sheet_of(parse_page(PAGE))
+    sheet = page_text(parse_page(PAGE))
 
-    described = list(describe_names(sheet, "https://kestrelroofing.co.uk/", Clues()))
+    described = list(
+        describe_names(sheet, "https://kestrelroofing.co.uk/", OrganisationClues())
+    )
 
     assert described
     assert {trait for _, traits in described for trait in traits} <= WEIGHTED
-    assert {source.value for source in Source} <= WEIGHTED
+    assert {source.value for source in NameSource} <= WEIGHTED
 
 
 def test_the_name_in_title_letterhead_and_copyright_line_is_the_surest() -> None:
@@ -192,7 +194,7 @@ def test_the_line_right_above_an_address_names_it_from_another_block(
 
     described = describe(page, "https://a.test/")
 
-    assert described["Tarn Vesper Armley"][Source.ABOVE_ADDRESS]
+    assert described["Tarn Vesper Armley"][NameSource.ABOVE_ADDRESS]
     assert "First Floor Building 5" not in described
 
 
@@ -252,7 +254,7 @@ def test_a_legal_form_is_no_word_of_a_menu() -> None:
 
 
 def describe(page: str, url: str) -> dict[str, dict[str, float]]:
-    sheet = sheet_of(parse_page(page))
+    sheet = page_text(parse_page(page))
     streets = find_addresses(sheet, guess_regions(sheet, url, NO_HINTS))
-    named = describe_names(sheet, url, Clues(streets=streets))
+    named = describe_names(sheet, url, OrganisationClues(streets=streets))
     return {candidate.name: traits for candidate, traits in named}

@@ -3,7 +3,7 @@
 import pytest
 
 from contact_extraction.contacts.finder import find_contacts
-from contact_extraction.plain import name_key
+from contact_extraction.text import name_key
 
 
 def names_on(page: str) -> list[str]:

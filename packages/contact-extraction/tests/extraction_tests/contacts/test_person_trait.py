@@ -1,9 +1,9 @@
 """People are weighed by traits whose weights can be fitted anew."""
 
 from contact_extraction.contacts.chance import weights_of
-from contact_extraction.contacts.person import Clues, describe_people
+from contact_extraction.contacts.page_text import page_text
+from contact_extraction.contacts.person import PersonClues, describe_people
 from contact_extraction.contacts.person.reader import WEIGHTS
-from contact_extraction.contacts.sheet import sheet_of
 from contact_extraction.html import parse_page
 
 PAGE = """<title>Our team</title><nav>Anna Kestrel</nav><h1>Our team</h1>
@@ -13,8 +13,8 @@ PAGE = """<title>Our team</title><nav>Anna Kestrel</nav><h1>Our team</h1>
 
 
 def test_every_trait_has_a_weight() -> None:
-    sheet = sheet_of(parse_page(PAGE))
-    clues = Clues("https://kestrel.com/blog", ("Kestrel",), ("anna@kestrel.com",))
+    sheet = page_text(parse_page(PAGE))
+    clues = PersonClues("https://kestrel.com/blog", ("Kestrel",), ("anna@kestrel.com",))
 
     described = describe_people(sheet, clues)
 

@@ -51,6 +51,19 @@ def test_a_date_is_not_a_number(text: str) -> None:
         ("2010-2024", "DE"),
         ("250 000 000 Kč", "CZ"),
         ("25 000 000 zł", "PL"),
+        ("D-U-N-S® Number: 30-427-1567", "DE"),
+        ("UPC 512 842 0188", "US"),
+        ("Serial no. 512-842-0188", "US"),
+        ("Sort code: 20 79 46 Account 020 7946 0958", "GB"),
+        (
+            "Registered in England and Wales under the company number 020 7946 0958",
+            "GB",
+        ),
+        ("RCS Paris B 01 70 18 99 01", "FR"),
+        ("RCS Saint-Malo : 01 70 18 99 01", "FR"),
+        ("immatriculée sous le numéro 01 70 18 99 01 RCS Lyon", "FR"),
+        ("ORIAS n° 01 70 18 99 01", "FR"),
+        ("Case number 512-842-0188", "US"),
     ],
 )
 def test_a_number_of_another_kind_is_not_a_phone(text: str, country: str) -> None:
@@ -105,3 +118,33 @@ def test_a_placeholder_in_structured_data_is_refused() -> None:
     html = f'<script type="application/ld+json">{data}</script>'
 
     assert find_contacts(html, "https://acme.fr/").phones == ()
+
+
+def test_figures_of_a_table_were_taken_for_numbers_to_call() -> None:
+    row = "<tr><td>512 842 0188</td><td>512 842 0199</td></tr>"
+    sales = f"<table><tr><th>2024</th><th>2025</th></tr>{row}</table>"
+    called = f"<table><tr><th>Phone</th><th>Fax</th></tr>{row}</table>"
+
+    assert numbers(sales, "US") == []
+    assert sorted(numbers(called, "US")) == ["+15128420188", "+15128420199"]
+
+
+def test_a_page_without_language_taken_for_french_lost_its_american_numbers() -> None:
+    menu = "Le bistro du coin. Soupe à l'oignon, coq au vin, tarte aux pommes. " * 6
+    text = f"{menu}<br>1500 NE Broadway, Portland, OR 97205<br>(503) 842-0188"
+
+    assert numbers(text) == ["+15038420188"]
+
+
+def test_in_that_case_is_no_label() -> None:
+    assert numbers("In that case 030 4271567", "DE") == ["+49304271567"]
+
+
+def test_a_damaged_link_to_a_number_calls_what_it_can() -> None:
+    page = '<a href="tel:\x1f030 28471022 / 0171 2847102">Call</a>'
+
+    found = find_contacts(page, "https://acme.de/").phones
+
+    assert [(one.e164, one.written.isprintable()) for one in found] == [
+        ("+493028471022", True)
+    ]

@@ -2,6 +2,9 @@ import pytest
 
 from contact_extraction.contacts import Hints
 from contact_extraction.contacts.finder import find_contacts
+from contact_extraction.contacts.page_text import page_text
+from contact_extraction.contacts.place import guess_regions
+from contact_extraction.html import parse_page
 
 PAGE = "<p>Call us: 020 7946 0018</p>"
 
@@ -47,3 +50,28 @@ def test_a_british_processor_does_not_make_german_numbers_british() -> None:
     contacts = find_contacts(html, "https://a.com/")
 
     assert [phone.e164 for phone in contacts.phones] == ["+493031020540"]
+
+
+@pytest.mark.parametrize(
+    ("page", "number"),
+    [
+        (
+            "<p>12 High Street, Sydney NSW 2000</p><p>Ring 02 9876 5432</p>",
+            "+61298765432",
+        ),
+        ("<p>Rua Augusta 5, 1100-053 Lisboa</p><p>213 456 780</p>", "+351213456780"),
+        ("<p>ul. Polna 5, 05-123 Nowa</p><p>22 765 43 20</p>", "+48227654320"),
+    ],
+)
+def test_a_postal_code_tells_the_country_of_a_page_without_language(
+    page: str, number: str
+) -> None:
+    contacts = find_contacts(page, "https://a.com/")
+
+    assert [phone.e164 for phone in contacts.phones] == [number]
+
+
+def test_the_end_of_a_telephone_number_is_no_code() -> None:
+    page = parse_page("<p>Tel: (+385-1) 4881-120<br>Bul. Zorana 5</p>")
+
+    assert "PT" not in guess_regions(page_text(page), "https://a.com/", Hints())

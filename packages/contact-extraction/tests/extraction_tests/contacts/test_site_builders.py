@@ -10,7 +10,7 @@ from contact_extraction.business_name import business_name
 from contact_extraction.contact_card import cards_of
 from contact_extraction.contacts.finder import find_contacts
 from contact_extraction.person_card import people_of
-from contact_extraction.plain import name_key
+from contact_extraction.text import name_key
 from contact_extraction.urls import parse_url
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "contacts" / "builders.toml"

@@ -19,7 +19,7 @@ def test_a_number_is_found_wherever_a_long_text_is_cut(
     whole = [span.start for span in find_phones(GERMANY, text)]
 
     for piece in range(100, 130):
-        monkeypatch.setattr(phone, "PIECE", piece)
+        monkeypatch.setattr(phone, "PIECE_CHARACTERS", piece)
         found = list(find_phones(GERMANY, text))
         assert [span.start for span in found] == whole
         assert {text[span.start : span.end] for span in found} == {NUMBER}
@@ -39,4 +39,4 @@ def test_a_whole_text_of_numbers_was_searched_for_the_first_few() -> None:
     text = f"{NUMBER}\n" * 20_000
 
     assert len(list(islice(find_phones(detector, text), 100))) == 100  # type: ignore[arg-type]
-    assert detector.searched <= phone.PIECE
+    assert detector.searched <= phone.PIECE_CHARACTERS

@@ -6,7 +6,7 @@ import pytest
 
 from contact_extraction.measuring.pages import AnnotatedPage
 from contact_extraction.measuring.ranking import (
-    ContactPage,
+    RankedContactPage,
     half_of,
     render_ranking,
     score_ranking,
@@ -101,8 +101,10 @@ def test_a_page_without_an_address_is_a_site_of_its_own() -> None:
 
 
 def test_the_table_counts_by_half_and_lists_what_is_missed() -> None:
-    good = ContactPage("a.test", 0, "shown", f"{HOST}/contact", 1, 1, ())
-    bad = ContactPage("b.test", 1, "called", f"{HOST}/x", 9, None, (f"{HOST}/team",))
+    good = RankedContactPage("a.test", 0, "shown", f"{HOST}/contact", 1, 1, ())
+    bad = RankedContactPage(
+        "b.test", 1, "called", f"{HOST}/x", 9, None, (f"{HOST}/team",)
+    )
 
     rows = render_ranking([good, bad]).splitlines()
 

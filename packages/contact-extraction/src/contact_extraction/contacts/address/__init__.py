@@ -7,11 +7,11 @@ postal code and country until one is none of these.
 
 from contact_extraction.contacts.address.reader import Reader
 from contact_extraction.contacts.address.street import street_match
-from contact_extraction.contacts.model import FoundAddress
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.model import AddressSighting
+from contact_extraction.contacts.page_text import PageText
 
 
-def find_addresses(sheet: Sheet, regions: tuple[str, ...]) -> list[FoundAddress]:
+def find_addresses(sheet: PageText, regions: tuple[str, ...]) -> list[AddressSighting]:
     """Find every postal address of a page, in reading order."""
     reader = Reader(sheet, regions)
     return list(reader.addresses())

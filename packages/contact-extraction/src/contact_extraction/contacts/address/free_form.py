@@ -6,8 +6,8 @@ from typing import Final
 from contact_extraction.contacts.address.locality import Locality
 from contact_extraction.contacts.address.piece import MAX_PIECE, Piece, cut
 from contact_extraction.contacts.address.unit import NOT_ADDRESS
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.place import country_names
-from contact_extraction.contacts.sheet import Sheet
 from contact_extraction.html import words
 
 MAX_FREE: Final = 200
@@ -30,7 +30,7 @@ class FreeForm:
     """
 
     def __init__(
-        self, sheet: Sheet, regions: tuple[str, ...], postcode: re.Pattern[str]
+        self, sheet: PageText, regions: tuple[str, ...], postcode: re.Pattern[str]
     ) -> None:
         self.sheet = sheet
         self.regions = regions

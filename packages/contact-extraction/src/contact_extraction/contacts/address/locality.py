@@ -1,7 +1,8 @@
 """Where a street is: city, state, postal code, country."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contact_extraction.contacts.address.piece import Piece
@@ -15,6 +16,7 @@ from contact_extraction.contacts.address.state import (
     US_STATES,
     is_state,
 )
+from contact_extraction.contacts.address.street import street_match
 from contact_extraction.contacts.place import country_names
 
 
@@ -38,6 +40,11 @@ class Locality:
         """Say whether it is more than a word that may be a city."""
         return bool(self.code or self.state or self.country)
 
+    @property
+    def is_whole(self) -> bool:
+        """Say whether it has a code and what the code is of."""
+        return bool(self.code and (self.city or self.country))
+
 
 def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Locality:
     """Read city, state, code and country from the pieces after a street."""
@@ -55,6 +62,76 @@ def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Locality:
     if not place.is_known:
         place.end = 0
     return place
+
+
+def read_past_units(
+    tail: list[Piece], postcode: re.Pattern[str]
+) -> tuple[Locality, list[Piece]] | None:
+    """Read the code and city that stand behind a floor or a door written as nobody knows.
+
+    `bte 12, 1180 Uccle` and `3º Dcha. - 28013 Madrid`: few short words that begin no
+    sentence, and then nothing but a code and its city.
+    """
+    spread = [part for piece in _outside_brackets(tail) for part in _spread(piece)]
+    first = tail[0].line if tail else 0
+    for place_of_code, piece in enumerate(spread[: MAX_UNITS + 1]):
+        number = place_of_code
+        if piece.line > first + MAX_UNIT_LINES:
+            return None
+        code = postcode.search(piece.text)
+        if code is not None:
+            start = _start_of_place(piece.text, code.start())
+            cut = [replace(piece, text=piece.text[start:]), *spread[number + 1 :]]
+            place = read_locality(cut, postcode)
+            if not place.is_whole and number and not start:
+                number -= 1  # the piece before was the city
+                place = read_locality(spread[number:], postcode)
+            if not place.is_whole or start > MAX_UNIT:
+                return None
+            head = replace(piece, text=piece.text[:start].strip(" ,.-–"))
+            head.end = piece.start + start
+            return place, [*spread[:number], *([head] if head.text else [])]
+        if len(piece.text) > MAX_UNIT or _PROSE.search(piece.text):
+            return None
+        if street_match(piece.text):
+            return None  # the next address
+    return None
+
+
+def _outside_brackets(tail: list[Piece]) -> Iterator[Piece]:
+    """Leave out what stands in brackets: `(2nd floor, above the bakery)`."""
+    is_open = False
+    for piece in tail[:MAX_PIECES]:
+        text = f"({piece.text}" if is_open else piece.text
+        outside = BRACKETS.sub(" ", text)
+        is_open = outside.rfind("(") > outside.rfind(")")
+        if outside := outside.partition("(")[0].strip(" ,.-–/"):
+            yield replace(piece, text=outside)
+
+
+def _spread(piece: Piece) -> Iterator[Piece]:
+    """Cut a piece at its dashes and slashes."""
+    for part in _DASHES.split(piece.text):
+        if text := part.strip(" ,.-–/"):
+            yield replace(piece, text=text)
+
+
+def _start_of_place(text: str, code: int) -> int:
+    """Give where the place begins that a code belongs to: at its city, or at itself."""
+    before = _CITY_BEFORE.search(text[:code])
+    after = text[code:].lstrip("0123456789 -–")
+    return code if after or before is None else before.start(1)
+
+
+MAX_UNITS: Final = 4
+MAX_UNIT: Final = 30
+MAX_UNIT_LINES: Final = 2
+MAX_PIECES: Final = 6
+BRACKETS: Final = re.compile(r"\([^()]{0,80}\)")
+_DASHES: Final = re.compile(r"\s[–—-]\s|\s?//\s?")
+_PROSE: Final = re.compile(r"(?:(?<![\w.])[a-zà-ž]{2,}\s+){3}|[!?]|\d{5}")
+# The last word before a code that only then has its city: `Singapore 079903`.
+_CITY_BEFORE: Final = re.compile(r"(?:^|\s)([^\W\d_][\w'’.-]+)\s*$")
 
 
 def read_place_before(text: str, postcode: re.Pattern[str]) -> Locality | None:
@@ -96,6 +173,9 @@ def read_piece(
     if is_state(text) and (place.city or place.code):
         place.state = place.state or text
         return True
+    if (province := _WITH_PROVINCE.match(text)) and not place.state:
+        place.city, place.state = province[1], province[2]
+        return True
     head, _, last = text.rpartition(" ")
     if head and is_state(last) and CITY.match(head) and not place.state:
         place.city, place.state = place.city or head, last
@@ -121,13 +201,13 @@ def _read_code(
             place.code = text
             return True
         return False
-    before = text[: code.start()].strip(" ,-–")
-    after = text[code.end() :].strip(" ,-–")
+    before = _CODE_LABEL.sub("", text[: code.start()]).strip(" ,-–")
+    after = _DISTRICT.sub("", text[code.end() :].strip(" ,-–"))
     region = code.lastgroup or ""
     is_bare = not before and not after
     if before and not CITY.match(before) and not is_state(before):
         return False
-    if after and not CITY.match(after.split(",")[0].split(" - ")[0]):
+    if after and not CITY.match(_FIRST_CITY.split(after, maxsplit=1)[0]):
         folded = after.casefold().strip(" .()")
         if folded in country_names():
             pass
@@ -147,6 +227,23 @@ def _read_code(
     if after:
         _read_rest(after, place)
     return True
+
+
+def is_amount_of(city: str) -> bool:
+    """Tell what is counted from where somebody is: `12000 Kunden`, `75000 Euros`."""
+    return _COUNTED.match(city) is not None
+
+
+_COUNTED: Final = re.compile(
+    r"(?:customers?|clients?|visitors?|members?|guests?|people|friends|meals|season|miles|dollars?|pounds?|employees|"
+    r"kunden|mitarbeiter\w*|besucher|gäste|mitglieder|personen|stunden|uhr|euros?|franken|gramm|meter|konzert|"
+    r"klanten|bezoekers|leden|mensen|gasten|medewerkers|clientes?|visitas|visitantes|socios|personas|empleados|"
+    r"pesos|reais|pessoas|clienti|visitatori|soci|persone|dipendenti|lire|progett[oi]|membres|visiteurs|personnes|"
+    r"salariés|francs|kronor|kroner|kunder|besökare|gäster|medlemmar|personer|medlemmer|gæster|besøkende|koncert|"
+    r"asiakasta|kävijää|jäsentä|henkilöä|klient\w+|osób|złotych|gości|zákazník\w*|korun|osob|členů|ügyfél|vendég|"
+    r"forint|fő)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_city(text: str) -> bool:
@@ -174,7 +271,10 @@ def _read_rest(rest: str, place: Locality) -> None:
     folded = rest.casefold()
     if folded in country_names():
         place.country = country_names()[folded]
-    elif not place.city and CITY.match(rest):
+    elif not place.city and (province := _INBRACKETS.match(rest)):
+        place.city, place.state = province[1], province[2]
+    elif not place.city and CITY.match(first := _FIRST_CITY.split(rest, maxsplit=1)[0]):
+        rest = first
         city, _, country = rest.rpartition(" ")
         if city and country.casefold() in country_names():
             place.city, place.country = city, country_names()[country.casefold()]
@@ -201,8 +301,21 @@ def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
     return regions[0] if regions and place.is_known else None
 
 
-_CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘa-zà-ž(][\w'’.)-]{0,24})){0,4}"
+_CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞĐĆĎŤŇΆ-ΏΑ-ΫЀ-Я](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘĐĆĎŤŇΆ-ΏΑ-ΫЀ-Яa-zà-žά-ώа-џ(][\w'’.)-]{0,24})){0,4}"
+# What stands before a code: CEP 01310-100, C.P. 03940.
+_CODE_LABEL: Final = re.compile(
+    r"(?:^|\s)(?:CEP|C\.?P\.?|CAP|PLZ|PSČ|PIN|ZIP|post(?:al)?\s?code)\s?:?\s?$",
+    re.IGNORECASE,
+)
+_FIRST_CITY: Final = re.compile(r",| - |\s?/\s?")
 CITY: Final = re.compile(rf"^{_CITY_WORDS}$")
+# "Curitiba - PR", as Brazil and Italy write it.
+_WITH_PROVINCE: Final = re.compile(rf"^({_CITY_WORDS})\s?[-–/]\s?([A-Z]{{2}})$")
+_INBRACKETS: Final = re.compile(rf"^({_CITY_WORDS}?)\s\(([A-Z]{{2}})$")
+# The number of a district: "120 00 Praha 2", "75008 Paris 8e".
+_DISTRICT: Final = re.compile(
+    r"(?<=[^\W\d_]{3})\s(?:\d{1,2}(?:e|er|ème)?|[IVX]{2,5}\.?)$"
+)
 _ZIP: Final = re.compile(r"^\d{5}(?:-\d{4})?$")
 _US_TAIL: Final = re.compile(
     rf"^(?P<city>{_CITY_WORDS})?,?\s{{0,2}}(?P<state>[A-Z]{{2}}|[A-Z]\.\s?[A-Z]\.|[A-Z][a-z]+\.?(?: [A-Z][a-z]+)?)"

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from contact_extraction.contacts.address.unit import NOT_ADDRESS
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
 
 MAX_PIECE: Final = 90
 
@@ -22,18 +22,20 @@ class Piece:
     kind: str = ""
 
 
-def cut(sheet: Sheet, number: int, offset: int) -> Iterator[Piece]:
+def cut(sheet: PageText, number: int, offset: int) -> Iterator[Piece]:
     """Cut a line into pieces from an offset on."""
     base = sheet.starts[number]
     text = sheet.lines[number].text
-    for match in _PIECE.finditer(text, offset, min(len(text), offset + 300)):
+    label = _CONTACT_LABEL.search(text, offset)
+    end = label.start() if label else len(text)
+    for match in _PIECE.finditer(text, offset, min(end, offset + 300)):
         piece = match[0].strip(" .–-")
         if piece:
             at = base + match.start() + match[0].index(piece[0])
             yield Piece(piece, number, at, at + len(piece))
 
 
-def pieces_after(sheet: Sheet, number: int, offset: int) -> list[Piece]:
+def pieces_after(sheet: PageText, number: int, offset: int) -> list[Piece]:
     """Cut what follows a place into pieces: this line, then up to five short ones."""
     pieces = list(cut(sheet, number, offset))
     own = sheet.lines[number].container
@@ -44,7 +46,29 @@ def pieces_after(sheet: Sheet, number: int, offset: int) -> list[Piece]:
         if len(line.text) > MAX_PIECE or is_new or NOT_ADDRESS.search(line.text):
             break
         pieces.extend(cut(sheet, below, 0))
-    return pieces[:10]
+    return [*_with_whole_codes(pieces[:10])]
 
 
+def _with_whole_codes(pieces: list[Piece]) -> Iterator[Piece]:
+    """Join the halves of a British code that a line break parted: `Leeds LS1`, `4AP`."""
+    last: Piece | None = None
+    for piece in pieces:
+        is_half = last is not None and _HALF_CODE.search(last.text)
+        if last is not None and is_half and _OTHER_HALF.match(piece.text):
+            last = replace(piece, text=f"{last.text} {piece.text}", start=last.start)
+            continue
+        if last is not None:
+            yield last
+        last = piece
+    if last is not None:
+        yield last
+
+
+# "14057 Berlin Telefon: 030 ..." ends at its city.
+_CONTACT_LABEL: Final = re.compile(
+    r"\s(?:tel(?:efon|efono|ephone|éphone)?|phone|ph|fax|telefax|mobile?|mob|e-?mail|gsm|puh|tlf)\b[.:]",
+    re.IGNORECASE,
+)
+_HALF_CODE: Final = re.compile(r"(?:^|\s)[A-Z]{1,2}\d[A-Z\d]?$")
+_OTHER_HALF: Final = re.compile(r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)")
 _PIECE: Final = re.compile(r"[^,;|•·\n]{1,200}")

@@ -17,7 +17,9 @@ def postcode_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
         if code is None or region == "US":
             continue
         ahead = (
-            "" if region in _CODE_AFTER else r"(?=\s{0,3}(?:$|[,A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞ(]))"
+            ""
+            if region in _CODE_AFTER
+            else r"(?=\s{0,3}(?:$|[,A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞĐĆĎŤŇΆ-ΏΑ-ΫЀ-Я('’]))"
         )
         before = r"(?<![\w+(.])(?<!\d-)" if region == "IN" else r"(?<![\w+(.-])"
         parts.append(rf"(?P<{region}>{before}(?:{code})(?![\w-]){ahead})")
@@ -39,7 +41,7 @@ POSTCODES: Final = {
     "IE": r"(?:[AC-FHKNPRTV-Y]\d[\dW] ?[\dAC-FHKNPRTV-Y]{4}|Dublin \d{1,2}W?)",
     "DE": r"(?:D[ -]{0,3})?\d{5}", "FR": r"(?:F[ -]{0,3})?\d{5}", "ES": r"(?:E[ -]{0,3})?\d{5}",
     "IT": r"(?:I[ -]{0,3})?\d{5}", "FI": r"(?:FI[ -]{0,3}|FIN[ -]{0,3})?\d{5}",
-    "TR": r"\d{5}", "MX": r"(?:C\.?P\.? ?)?\d{5}", "EE": r"\d{5}", "HR": r"(?:HR[ -]{0,3})?\d{5}",
+    "TR": r"\d{5}", "MX": r"(?:C\.?P\.? ?)?\d{5}", "EE": r"\d{5}", "HR": r"(?:HR[ -]{0,3})?\d{2} ?\d{3}",
     "RS": r"\d{5}", "UA": r"\d{5}", "TH": r"\d{5}", "MY": r"\d{5}", "ID": r"\d{5}",
     "AT": r"(?:A[ -]{0,3})?\d{4}", "CH": r"(?:CH[ -]{0,3})?\d{4}", "BE": r"(?:B[ -]{0,3})?\d{4}",
     "LU": r"(?:L[ -]{0,3})?\d{4}", "DK": r"(?:DK[ -]{0,3})?\d{4}", "NO": r"(?:N[O]?[ -]{0,3})?\d{4}",

@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from contact_extraction.contacts.address.box import BOX, is_box
 from contact_extraction.contacts.address.free_form import FREE_FORM, FreeForm
 from contact_extraction.contacts.address.locality import (
+    BRACKETS,
     CITY,
     Locality,
     country_of,
+    is_amount_of,
     read_locality,
+    read_past_units,
     read_piece,
     read_place_before,
 )
@@ -34,10 +38,13 @@ from contact_extraction.contacts.address.street import (
     ROAD_HINT,
     STATE_AS_COURT,
     STRONG_END,
+    YEAR,
     goes_on_as_prose,
     is_foreign_street,
     is_number_of_road,
+    is_numberless,
     is_street,
+    is_sure_street,
     street_match,
     street_pattern,
 )
@@ -48,12 +55,13 @@ from contact_extraction.contacts.address.unit import (
     SURE_PART,
     UNIT,
     UNIT_HEAD,
+    UNIT_WORD,
     is_part,
     is_unit,
 )
-from contact_extraction.contacts.model import FoundAddress, Method
+from contact_extraction.contacts.model import AddressSighting, Method
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.place import country_names
-from contact_extraction.contacts.sheet import Sheet
 
 MAX_FOUND: Final = 500
 MIN_NUMBERLESS: Final = 6
@@ -63,7 +71,7 @@ MAX_BETWEEN: Final = 40
 class Reader:
     """Reads the addresses of one page."""
 
-    def __init__(self, sheet: Sheet, regions: tuple[str, ...]) -> None:
+    def __init__(self, sheet: PageText, regions: tuple[str, ...]) -> None:
         self.sheet = sheet
         self.regions = regions or ("US",)
         self.postcode = postcode_pattern(self.regions)
@@ -75,7 +83,7 @@ class Reader:
         )
         self.taken = -1
 
-    def addresses(self) -> Iterator[FoundAddress]:
+    def addresses(self) -> Iterator[AddressSighting]:
         """Yield every address in reading order."""
         given = 0
         for number, line in enumerate(self.sheet.lines):
@@ -99,10 +107,10 @@ class Reader:
                 if given >= MAX_FOUND:
                     return
 
-    def _in_line(self, number: int, text: str) -> Iterator[FoundAddress]:
+    def _in_line(self, number: int, text: str) -> Iterator[AddressSighting]:
         last = 0
         matched = False
-        for match in self.street.finditer(text):
+        for match in self.street.finditer(text) if _holds(self.street, text) else ():
             if match.start() < last or not is_street(match[0]):
                 continue
             if COPYRIGHT_BEFORE.search(
@@ -131,21 +139,38 @@ class Reader:
 
     def _around_street(
         self, number: int, start: int, end: int, last: int = 0
-    ) -> FoundAddress | None:
+    ) -> AddressSighting | None:
         base = self.sheet.starts[number]
         text = self.sheet.lines[number].text
         if state := STATE_AS_COURT.match(text[start:end]):
             end = start + state.end(1)
         firm = LEGAL_PREFIX.match(text[start:end])
         start += firm.end() if firm else 0
+        if unit := _UNIT_BEFORE.search(text, max(0, start - 20), start):
+            start = unit.start()
         street = [Piece(text[start:end].strip(" ,"), number, base + start, base + end)]
         start = self._grow_left(street, number, text, start)
         tail = pieces_after(self.sheet, number, end)
         self._grow_right(street, tail)
         place = read_locality(tail, self.postcode)
-        if not place.code and (before := self._place_before(number, start, last)):
+        if place.city and is_amount_of(place.city):
+            return None
+        if not place.code and (past := read_past_units(tail, self.postcode)):
+            place, units = past
+            street += units
+        # A code on another line may be that of the next address: "1052 Budapest, Váci utca 5".
+        is_far = place.last_line > number and text[last:start].strip()
+        if (is_far or not place.code) and (
+            before := self._place_before(number, start, last)
+        ):
             place = before
         street_text = " ".join(p.text for p in street)
+        if (
+            place.code
+            and YEAR.fullmatch(place.code)
+            and not is_sure_street(street_text)
+        ):
+            return None
         if not place.is_known and (
             not self._is_plain_street(street_text, text, end)
             or is_number_of_road(text, start, end)
@@ -192,7 +217,11 @@ class Reader:
             if match[0].strip()
         ][-4:]
         offset = max(0, start - 120)
-        units = [i for i, match in enumerate(before) if is_unit(match[0].strip())]
+        units = [
+            place
+            for place, match in enumerate(before)
+            if is_unit(piece := match[0].strip()) and not BOX.match(piece)
+        ]
         if units and not any(len(m[0]) > 50 for m in before[units[0] :]):
             for match in reversed(before[units[0] :]):
                 piece = match[0].strip()
@@ -204,6 +233,8 @@ class Reader:
         for above in range(number - 1, max(-1, number - 4), -1):
             line = self.sheet.lines[above]
             piece = line.text.rstrip(" ,")
+            if BOX.match(piece):
+                break  # a box is another way to write to them
             # The first line of a block names who lives there, not where.
             is_own = line.container == self.sheet.lines[number].container
             if above <= self.taken or (line.heading and not is_own):
@@ -261,11 +292,23 @@ class Reader:
             if not is_near:
                 break
             is_next_line = piece.line > street[-1].line
-            if UNIT.match(piece.text) or (
-                (is_unit(piece.text) or (is_next_line and is_part(piece.text)))
-                and not self.postcode.search(piece.text)
+            is_road = is_next_line and NUMBERLESS.match(piece.text)
+            if (
+                UNIT.match(piece.text)
+                or is_road
+                or (
+                    (is_unit(piece.text) or (is_next_line and is_part(piece.text)))
+                    and not self.postcode.search(piece.text)
+                )
             ):
                 street.append(tail.pop(0))
+                continue
+            head, dash, rest = piece.text.partition(" - ")
+            if dash and is_unit(head):
+                street.append(
+                    Piece(head, piece.line, piece.start, piece.start + len(head))
+                )
+                piece.text, piece.start = rest, piece.end - len(rest)
                 continue
             split = UNIT_HEAD.match(piece.text)
             if not split:
@@ -275,7 +318,7 @@ class Reader:
             piece.text, piece.start = split[2], piece.end - len(split[2])
             break
 
-    def _without_number(self, number: int, text: str) -> FoundAddress | None:
+    def _without_number(self, number: int, text: str) -> AddressSighting | None:
         """Read `Mill House, Station Road, Cork, Co. Cork`: a street needs no number."""
         if len(text) > MAX_LINE or not ROAD_HINT.search(text):
             return None
@@ -309,9 +352,13 @@ class Reader:
             pieces.insert(0, Piece(text, above, at, at + len(line.text)))
         return pieces
 
-    def _around_postcode(self, number: int, text: str) -> FoundAddress | None:
+    def _around_postcode(self, number: int, text: str) -> AddressSighting | None:
+        if not _holds(self.postcode, text):
+            return None
         code = self.postcode.search(text)
         if not code or NOT_ADDRESS.search(text[: code.start()][-40:]):
+            return None
+        if _SINCE.search(text[: code.end()][-30:]):
             return None
         pieces = list(cut(self.sheet, number, 0))
         at = next(
@@ -333,6 +380,11 @@ class Reader:
         if not place.code:
             return None
         street = self._street_before(candidates, place)
+        street_text = " ".join(piece.text for piece in street)
+        if place.city and is_amount_of(place.city):
+            return None
+        if YEAR.fullmatch(place.code) and not is_sure_street(street_text):
+            return None
         for piece in pieces[at + 1 : at + 3]:
             if not read_piece(piece, place, self.postcode):
                 break
@@ -340,10 +392,8 @@ class Reader:
             folded = piece.text.casefold().strip(" .")
             if not place.country and folded in country_names():
                 place.country = country_names()[folded]
-        if not street and region in SHORT_CODES and not has_country:
-            return None
-        if not street and not place.city:
-            return None
+        if not street and not (has_country and place.city):
+            return None  # a code and a town are where many are
         place.end = pieces[at].end
         place.last_line = number
         street = street or [Piece("", number, pieces[at].start, pieces[at].start)]
@@ -365,14 +415,15 @@ class Reader:
         street: list[Piece] = []
         skipped = 0
         for piece in reversed(candidates):
-            text = piece.text
+            text = BRACKETS.sub("", piece.text).strip()
             is_street = (
                 bool(NUMBERLESS.match(text))
+                or is_numberless(text)
                 or bool(HOUSE_NUMBER.match(text))
                 or is_unit(text)
                 or bool(street_match(text))
             )
-            if is_street and not AMOUNT.match(text):
+            if is_street and not AMOUNT.match(text) and not _SINCE.search(text):
                 street.insert(0, piece)
             elif street or skipped >= 2:
                 break
@@ -384,25 +435,25 @@ class Reader:
                 skipped += 1
             else:
                 break
-        if street and street[0].text[:1].islower():
+        if street and street[0].text[:1].islower() and not is_unit(street[0].text):
             return []
         return street
 
     def _found(
         self, street: list[Piece], place: Locality, method: Method
-    ) -> FoundAddress | None:
+    ) -> AddressSighting | None:
         text = ", ".join(p.text.strip(" ,") for p in street if p.text)
         start = street[0].start
         if 0 <= place.start < start:
             start = place.start
         end = max(street[-1].end, place.end)
         self.taken = max(self.taken, street[-1].line, place.last_line)
-        whole = " ".join(self.sheet.text[start:end].split())
+        whole = _without_contact(" ".join(self.sheet.text[start:end].split()), place)
         if not whole:
             return None
         key = re.sub(r"\W+", " ", f"{text} {place.code or place.city or ''}").casefold()
         country = place.country or country_of(place, self.regions)
-        return FoundAddress(
+        return AddressSighting(
             key=key.strip(),
             value=whole[:300],
             method=method,
@@ -418,7 +469,34 @@ class Reader:
         )
 
 
+def _without_contact(whole: str, place: Locality) -> str:
+    """Cut what follows the code of an address and is none of it: a number, an identifier."""
+    at = whole.rfind(place.code) + len(place.code) if place.code else 0
+    if at <= 0:
+        return whole
+    found = _CONTACT.search(whole, at)
+    return whole[: found.start()] if found else whole
+
+
+_CONTACT: Final = re.compile(
+    r"[\s,;|·•–-]+(?:(?:tel|phone|ph|fax|mob\w*|p\.? ?iva|c\.? ?f\.|nip|regon|i[čc]o?|siret|siren|kvk|ust|vat)\b|"
+    r"\+?\(?\d[\d\s().\-/]{6,}\d).*$",
+    re.IGNORECASE,
+)
+# "Unit 4, Riverside Estate": the number is the unit's.
+_UNIT_BEFORE: Final = re.compile(rf"(?<!\w)(?:{UNIT_WORD}) $", re.IGNORECASE)
+_SINCE: Final = re.compile(
+    r"(?:\b(?:since|seit|depuis|dal|desde|sinds|siden|sedan|vuodesta|est\.?|established|founded|gegründet|fondée?|"
+    r"opgericht|anno|założon\w*|copyright)|©|\(c\))[^\d,;]{0,12}(?:1[89]|20)\d\d\b",
+    re.IGNORECASE,
+)
 _DIGIT: Final = re.compile(r"\d")
+
+
+# Every page of a site has the numbers of its header and footer.
+@lru_cache(4_096)
+def _holds(pattern: re.Pattern[str], text: str) -> bool:
+    return pattern.search(text) is not None
 
 
 def _has_number(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Streets: the grammars of many languages, and what only looks like a street."""
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import Final
 
 from contact_extraction.contacts.address.box import BOX
@@ -11,17 +11,23 @@ from contact_extraction.html import words
 MAX_LINE: Final = 400
 
 
-@lru_cache(maxsize=256)
 def street_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
-    """Build the grammar of streets for the page's countries; English is always in."""
-    own = frozenset(regions)
+    """Give the grammar of streets for the page's countries; English is always in."""
+    return _grammar(
+        is_germanic=not _GERMANIC.isdisjoint(regions),
+        is_romance=not _ROMANCE.isdisjoint(regions),
+    )
+
+
+@cache
+def _grammar(*, is_germanic: bool, is_romance: bool) -> re.Pattern[str]:
     parts = [
         rf"(?<![\w$£€.#:/-])(?=[\dN])(?:{_FRENCH}|{_ENGLISH}){UNIT_TAIL}{{0,3}}",
         rf"(?<![\w$.-])(?=[\d#]){_BLOCK}",
     ]
-    if own & _GERMANIC:
-        parts.append(rf"(?<![\w-]){_SUFFIXED}")
-    if own & _ROMANCE:
+    if is_germanic:
+        parts.append(rf"(?<![\w-])(?!{_LABEL_OF_STREET}){_SUFFIXED}")
+    if is_romance:
         parts.append(rf"(?<![\w-]){_TYPE_FIRST}")
     return re.compile("|".join(parts))
 
@@ -33,8 +39,24 @@ def street_match(text: str) -> re.Match[str] | None:
     )
 
 
+def is_sure_street(text: str) -> bool:
+    """Say whether a word of a street is that of streets, and no word of any other text."""
+    return bool(
+        _SURE_SUFFIX.search(text)
+        or STRONG_END.search(text)
+        or re.search(rf"(?i:(?<![\w.])(?:{_ROMANCE_WORDS})){_AFTER_TYPE}", text)
+    )
+
+
+def is_numberless(text: str) -> bool:
+    """Say whether a text is a street without a number: `Rua Direita`, `Piazza del Popolo`."""
+    return _NUMBERLESS_TYPE.match(text) is not None
+
+
 def is_street(text: str) -> bool:
     """Say whether what the grammar accepted has a name and is not an amount."""
+    if _COUNTS_OR_DATES.search(text):
+        return False
     if not _HAS_NAME.search(text):
         return False
     if AMOUNT.match(text):
@@ -47,7 +69,7 @@ def is_foreign_street(text: str) -> bool:
     if _BLOCK_PATTERN.search(text) or _FRENCH_START.match(text):
         return True
     return bool(_SURE_SUFFIX.search(text)) or bool(
-        re.match(rf"(?i:{_ROMANCE_WORDS})\s", text)
+        re.match(rf"(?i:{_ROMANCE_WORDS}){_AFTER_TYPE}", text)
     )
 
 
@@ -106,38 +128,46 @@ _SUFFIX_WORDS: Final = (
     r"straat|laan|plein|kade|gracht|dijk|singel|dreef|steeg|baan|hof|lei|markt|"
     r"weide|pad|burgwal|kanaal|dam|haven|oord|veld|park|boulevard|"
     r"gatan|gata|vägen|väg|gränd|torget|torg|stigen|allén|backen|plan|kajen|"
-    r"gade|vej|allé|stræde|plads|torv|vænget|"
+    r"gade|vej|allé|alleen|stræde|plads|torv|torvet|vænget|boulevarden|gården|parken|bakken|kajen|bryggen|havnen|"
     r"gaten|veien|vegen|plassen|katu|tie|kuja|polku|tori|utca|út|tér|caddesi|sokağı|"
-    r"sokak|bulvarı"
+    r"sokak|bulvarı|cad\.?|sok\.?|blv\.?"
+)
+# "Adresse Lindenweg 4": what is said before a street is no part of its name.
+_LABEL_OF_STREET: Final = (
+    r"(?i:adresse|anschrift|adres|adress|address|standort|sitz|kontakt|osoite|cím)\s"
 )
 _SUFFIXED: Final = (
     rf"(?:(?:[A-ZÀ-ÞÄÖÜŁŚŠŽČ][\w'’.-]{{1,30}}[\s-]){{0,3}}?"
-    rf"(?:[A-ZÀ-ÞÄÖÜ][\w'’.-]{{1,30}}?(?:{_SUFFIX_WORDS})|"
-    rf"[A-ZÀ-ÞÄÖÜ][\w'’.-]{{1,30}}[\s-](?i:{_SUFFIX_WORDS}))\s{{0,2}}"
+    rf"(?:[A-ZÀ-ÞÄÖÜ][\w'’.-]{{0,30}}?(?:{_SUFFIX_WORDS})|"
+    rf"[A-ZÀ-ÞÄÖÜ][\w'’.-]{{1,30}}[\s-](?i:{_SUFFIX_WORDS}|u\.|krt\.?|körút|sétány|köz|sor|dűlő|fasor|rakpart))\s{{0,2}}"
+    r"|['’][ts]\s[A-ZÄÖÜ][\w-]{2,30}\s"
     r"|(?:Am|Im|An|Auf|Zum|Zur|In|Unter|Hinter|Beim?|Vor|Op|Het|Aan|De)\s(?:de[nmr]|der|het)?\s?"
     r"[A-ZÄÖÜ][\w-]{2,30}\s)"
-    r",?\s?\d{1,4}(?:\s?[a-zA-Z](?!\w))?(?:\s?[-–/+]\s?\d{1,4}\s?[a-zA-Z]?(?!\w))?"
+    r",?\s?(?:No\s?[:.]?\s?)?\d{1,4}(?:\s?[a-zA-Z](?!\w))?(?:\s?[-–/+]\s?(?:\d{1,4}\s?[a-zA-Z]?|hs|huis|bis|zwart|rood|I{1,3})(?!\w))?"
 )
 _ROMANCE_WORDS: Final = (
     r"rua|r\.|av\.?|avda\.?|avenida|alameda|al\.|travessa|tv\.|largo|praça|pça\.?|estrada|"
     r"rodovia|calle|c/|cl\.|carrera|cra\.?|paseo|pso\.?|plaza|pl\.|camino|carretera|ctra\.?|"
     r"ronda|rambla|carrer|passeig|plaça|glorieta|polígono|pol\.|via|v\.le|viale|piazza|"
-    r"p\.za|piazzale|corso|c\.so|largo|vicolo|strada|lungomare|contrada|località|loc\.|"
-    r"ul\.|ulica|aleja|aleje|al\.|plac|os\.|osiedle|rynek|ulice|náměstí|nám\.|tř\.|třída|"
-    r"bul\.|ulitsa|str\.|strada|bd\.?|calea|șos\.|ул\.|улица|пр\.|проспект|пл\.|"
+    r"p\.z{1,2}a|p\.le|l\.go|piazzale|corso|c\.so|largo|vicolo|v\.lo|strada|lungomare|contrada|c\.da|località|loc\.|"
+    r"ul\.|ulica|aleja|aleje|al\.|plac|os\.|osiedle|rynek|ulice|náměstí|nám\.|tř\.|třída|námestie|trg|bulevar|"
+    r"бул\.|ж\.к\.|площад|bul\.|ulitsa|str\.|strada|bd\.?|calea|șos\.|ул\.|улица|пр\.|проспект|пл\.|"
     r"rue|avenue|boulevard|boul\.|place|chemin|ch\.|impasse|allée|allées|quai|cours|"
     r"route|rte|square|passage|faubourg|chaussée|sentier|esplanade|rond-point"
 )
+# "Viaggi" is not a via.
+_AFTER_TYPE: Final = r"(?:(?<=[./])\s?|\s)"
 _TYPE_FIRST: Final = (
-    rf"(?i:(?<!\w)(?:{_ROMANCE_WORDS}))\s?(?:[\wÀ-ž'’.-]{{1,24}}\s{{1,2}}){{0,5}}?"
-    r"[\wÀ-ž'’.-]{2,24}(?:,\s?|\s)(?:n(?:[º°.]|r\.?|o\.?)?\s?)?\d{1,5}(?:\s?[a-zA-Z](?!\w))?"
-    r"(?:\s?[-–/]\s?\d{1,4}\s?[a-zA-Z]?(?!\w))?"
+    rf"(?i:(?<![\w.])(?:{_ROMANCE_WORDS})){_AFTER_TYPE}(?:[\wÀ-ž'’.-]{{1,24}}\s{{1,2}}){{0,5}}?"
+    r"[\wÀ-ž'’.-]{2,24}(?:,\s?|\s)(?:s\.?/\s?n\.?(?!\w)|s\.?n\.?c\.?(?!\w)|b\.?b\.?(?!\w)|"
+    r"(?:n\.?(?:[º°]|r\.?|o\.?)?\s?|n[úu]m(?:ero)?\.?\s?|д\.\s?|дом\s)?\d{1,5}(?:\s?[a-zA-Z](?!\w))?"
+    r"(?:\s?[-–/]\s?(?:\d{1,4}\s?[a-zA-Z]?|[a-zA-Z])(?![\wº°ª]|\.[º°ª]))?)"
 )
 _FRENCH: Final = (
     r"\d{1,4}(?:\s?[-–/]\s?\d{1,4})?(?:\s?(?:bis|ter|quater|[A-D]))?,?\s"
     r"(?i:rue|avenue|av\.?|boulevard|bd\.?|boul\.?|place|pl\.|chemin|ch\.|impasse|allées?|"
     r"quai|cours|route|rte\.?|square|passage|faubourg|chaussée|sentier|esplanade)\s"
-    r"(?:[\wÀ-ž'’.-]{1,24}[\s-]?){1,6}?(?=$|[,;\n(|•]|\s[-–]\s|\s\d{4,5}\b)"
+    r"[\wÀ-ž'’.-]{1,24}(?:[\s-][\wÀ-ž'’.-]{1,24}){0,5}?(?=$|[,;\n(|•]|\s[-–]\s|\s(?:[A-Z]{1,2}-)?\d{4,5}\b)"
 )
 _BLOCK: Final = (
     r"\#?\d{1,4}-\d{1,3}(?:-\d{1,3})?,?\s(?:[A-Z][\w-]{2,20},?\s){0,2}"
@@ -169,10 +199,23 @@ NUMBERLESS: Final = re.compile(
     r"Drive|Way|Terrace|Crescent|Square|Place|Row|Hill|Parade|Quay|Walk|Gate|Parkway|"
     r"Boulevard|Close|Mews|Gardens|Grove)\.?$"
 )
+_NUMBERLESS_TYPE: Final = re.compile(
+    rf"^(?i:{_ROMANCE_WORDS}){_AFTER_TYPE}(?:(?:de|del|della|delle|degli|dei|da|do|dos|das|du|des|la|las|los|le|les|el|"
+    r"e|y|et|i|d['’]|dell['’]|l['’])\s?){0,3}[A-ZÀ-ÞŁŚŻŹĆČŠŽŘĚŮ][\w'’.-]{1,24}(?:\s[\w'’.-]{1,24}){0,4}$"
+)
+YEAR: Final = re.compile(r"(?:19|20[0-3])\d\d?")
+# "via libera a 12", "Am Montag 12": a count or a date.
+_COUNTS_OR_DATES: Final = re.compile(
+    r"(?<!\w)(?:a|à|aux?|con|avec|mit|met|med|with|for|für|per|por|pour|om|ca|tot|bis|mon\w*tag|dienstag|mittwoch|"
+    r"donnerstag|freitag|samstag|sonntag|mandag|tirsdag|onsdag|torsdag|fredag|lørdag|søndag|måndag|tisdag|lördag|söndag|"
+    r"maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|januar|februar|märz|april|juni|juli|august|september|"
+    r"oktober|november|dezember|december)\s\d{1,4}$",
+    re.IGNORECASE,
+)
 HOUSE_NUMBER: Final = re.compile(
     r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5}){0,2},?\s[A-Z][\w'’. -]{2,40}"
-    r"|[A-ZÀ-ÞÄÖÜ][\w'’.À-ž-]{2,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
-    r"(?:\s?/\s?\w{1,4})?)$"
+    r"|[A-ZÀ-ÞÄÖÜΆ-ΏΑ-ΫЀ-Я][\w'’.À-ž-]{1,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
+    r"(?:\s?[/–-]\s?\w{1,4})?)$"
 )
 COPYRIGHT_BEFORE: Final = re.compile(
     r"(?:©|&copy;|\(c\)|copyright)[\s\d–-]{0,12}$", re.IGNORECASE
@@ -183,7 +226,7 @@ STATE_AS_COURT: Final = re.compile(
     r".{0,40}\sCT$"
 )
 _HAS_NAME: Final = re.compile(
-    r"(?i:[a-zà-ž]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[a-zà-ž]|[a-zà-ž]{5,}[.,]?\s?\d|^c/\s?[a-zà-ž]{2}|Broadway|Box|BP"
+    r"(?i:[^\W\d_]{2,}|\b\d{1,3}(?:st|nd|rd|th)|\b[a-z])[\s.].{0,60}[^\W\d_]|[^\W\d_]{5,}[.,]?\s?\d|^c/\s?[a-zà-ž]{2}|Broadway|Box|BP"
     r"|Hwy|Highway|Route|Rte|FM",
     re.IGNORECASE,
 )

@@ -14,18 +14,18 @@ from contact_extraction.contacts.email.cipher import (
 from contact_extraction.contacts.email.sighting import as_found
 from contact_extraction.contacts.email.spelling import respelled
 from contact_extraction.contacts.email.syntax import addresses_in, addresses_in_field
-from contact_extraction.contacts.model import Found, Method
-from contact_extraction.html import MAIL_NAMES, Page
+from contact_extraction.contacts.model import Method, Sighting
+from contact_extraction.html import MAIL_NAMES, HtmlPage
 
 
-def from_attributes(page: Page) -> Iterator[Found]:
+def from_attributes(page: HtmlPage) -> Iterator[Sighting]:
     """Find addresses that attributes hold whole, in cipher or in parts."""
     for attributes in page.mail_attributes:
         whole = _address_of_attributes(attributes)
         yield from as_found([whole], Method.ATTRIBUTE, -1, "")
 
 
-def from_images(page: Page) -> Iterator[Found]:
+def from_images(page: HtmlPage) -> Iterator[Sighting]:
     """Find addresses in the alternative texts of images."""
     for image in page.images:
         if "@" in image.alt and not image.hidden:

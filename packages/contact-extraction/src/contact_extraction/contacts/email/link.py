@@ -15,11 +15,11 @@ from contact_extraction.contacts.email.syntax import (
     addresses_in,
     addresses_in_field,
 )
-from contact_extraction.contacts.model import Found, Method
-from contact_extraction.html import Link, Page, clean
+from contact_extraction.contacts.model import Method, Sighting
+from contact_extraction.html import HtmlLink, HtmlPage, clean
 
 
-def from_links(page: Page) -> Iterator[Found]:
+def from_links(page: HtmlPage) -> Iterator[Sighting]:
     """Find addresses in mail links that a visitor can see, also coded ones."""
     for link in page.links:
         if link.hidden:
@@ -49,7 +49,7 @@ def _in_cipher(source: str) -> Iterator[str]:
         yield from (one for _, _, one in addresses_in(text) if one == text.lower())
 
 
-def from_cloudflare(page: Page) -> Iterator[Found]:
+def from_cloudflare(page: HtmlPage) -> Iterator[Sighting]:
     """Find addresses in elements that Cloudflare protects."""
     for code, line, certainty in page.protected[:MAX_FOUND]:
         address = _cloudflare(code)
@@ -61,12 +61,12 @@ _MAILTO: Final = ("mailto:", "mailto ", "maito:", "mail-to:", "malito:", "emailt
 
 
 def _on_link(
-    addresses: Iterable[str | None], method: Method, link: Link
-) -> Iterator[Found]:
+    addresses: Iterable[str | None], method: Method, link: HtmlLink
+) -> Iterator[Sighting]:
     return as_found(addresses, method, link.line, link.text, link.certainty)
 
 
-def _from_mailto(target: str, link: Link) -> Iterator[Found]:
+def _from_mailto(target: str, link: HtmlLink) -> Iterator[Sighting]:
     head, _, query = target.partition("?")
     parts = re.split(r"[,;]", head[:2000])[:50]
     for name in ("to", "cc", "bcc"):
@@ -76,7 +76,17 @@ def _from_mailto(target: str, link: Link) -> Iterator[Found]:
         written = clean(part.replace("mailto:", "").strip(" <>\"'/"))
         plain = respelled(written) or written
         addresses += addresses_in_field(plain)
+    if is_left_over(addresses, link):
+        return
     yield from _on_link(addresses, Method.MAILTO, link)
+
+
+def is_left_over(addresses: Iterable[str], link: HtmlLink) -> bool:
+    """Say whether a link shows another address: whoever filled in the template forgot it."""
+    if "@" not in link.text:
+        return False
+    shown = {address for _, _, address in addresses_in(link.text)}
+    return bool(shown) and shown.isdisjoint(addresses)
 
 
 def _cloudflare(code: str) -> str | None:

@@ -8,8 +8,9 @@ arrays, and HTML entities inside literals.
 
 import html as entities
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -21,6 +22,8 @@ from contact_extraction.contacts.email.cipher import (
 from contact_extraction.contacts.email.syntax import addresses_in
 
 MAX_SCRIPT: Final = 300_000
+MAX_KNOWN: Final = 16_000
+"""Characters of a script whose addresses are remembered."""
 MAX_STATEMENTS: Final = 3_000
 MAX_VALUE: Final = 2_000
 MIN_CIPHER: Final = 6
@@ -30,8 +33,24 @@ MAX_CIPHERS: Final = 500
 _HINTS: Final = ("@", "&#64", "&#x40", "%40", "\\x40", "\\u0040", "fromCharCode", "atob(", "reverse(", "&commat", "(at)", "[at]", "'|64'", '"|64"')  # fmt: skip
 
 
-def script_addresses(source: str) -> Iterator[str]:
-    """Yield the addresses a script puts together."""
+# Conditional comments of old browsers, and patterns that check what people type.
+_NO_ADDRESS: Final = re.compile(r"/\*@cc_on!?@?\*/|@\(\[|@\(\?:\[")
+
+
+def script_addresses(source: str) -> Iterable[str]:
+    """Give the addresses a script puts together."""
+    if len(source) <= MAX_KNOWN:
+        return _known_addresses(source)
+    return _addresses_of(source)
+
+
+# Every page of a site has the scripts of its template.
+@lru_cache(256)
+def _known_addresses(source: str) -> tuple[str, ...]:
+    return tuple(_addresses_of(source))
+
+
+def _addresses_of(source: str) -> Iterator[str]:
     for text in written_by_script(source):
         target = entities.unescape(unquote(text)) if "%" in text else text
         yield from (a for _, _, a in addresses_in(entities.unescape(target)))
@@ -40,6 +59,8 @@ def script_addresses(source: str) -> Iterator[str]:
 def written_by_script(source: str) -> Iterator[str]:
     """Yield the longer strings a script builds that may hold an address."""
     source = source[:MAX_SCRIPT]
+    if "@" in source:
+        source = _NO_ADDRESS.sub("", source)
     if not any(hint in source for hint in _HINTS):
         return
     if "|64" in source:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from contact_extraction.contacts.email.syntax import is_plausible
-from contact_extraction.contacts.model import Found, Method
+from contact_extraction.contacts.model import Method, Sighting
 from contact_extraction.html.sight import SEEN
 
 
@@ -13,7 +13,7 @@ def as_found(
     line: int,
     context: str,
     certainty: float = SEEN,
-) -> Iterator[Found]:
+) -> Iterator[Sighting]:
     """Yield a sighting for each address that may be one."""
     for address in addresses:
         if address and is_plausible(address):
@@ -22,9 +22,9 @@ def as_found(
 
 def sighting(
     address: str, method: Method, line: int, context: str, certainty: float = SEEN
-) -> Found:
+) -> Sighting:
     """Make a sighting of an address in a line, or nowhere in the text (-1)."""
-    return Found(
+    return Sighting(
         key=address,
         value=address,
         method=method,

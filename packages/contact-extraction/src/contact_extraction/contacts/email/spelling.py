@@ -12,21 +12,21 @@ from contact_extraction.contacts.email.syntax import (
     local_before,
     trimmed_domain,
 )
-from contact_extraction.contacts.model import Found, Method
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.model import Method, Sighting
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.html import words
 
 MAX_SPELLED: Final = 300
-_WINDOW: Final = 90
+_WINDOW_CHARACTERS: Final = 90
 
 
-def from_spelling(sheet: Sheet) -> Iterator[Found]:
+def from_spelling(sheet: PageText) -> Iterator[Sighting]:
     """Look at a small window around each sign that stands for '@'."""
     text = sheet.visible_text
     seen: set[str] = set()
     given = 0
     for start, end, address in _spelled_out(text):
-        yield Found(
+        yield Sighting(
             key=address,
             value=address,
             method=Method.OBFUSCATED,
@@ -37,14 +37,14 @@ def from_spelling(sheet: Sheet) -> Iterator[Found]:
         )
     for pattern, start, end in _at_signs(text):
         line = sheet.line_at(start)
-        left = max(sheet.starts[line], start - _WINDOW)
+        left = max(sheet.starts[line], start - _WINDOW_CHARACTERS)
         stop = sheet.starts[line] + len(sheet.lines[line].text)
-        right = min(stop, end + _WINDOW)
+        right = min(stop, end + _WINDOW_CHARACTERS)
         joined = _joined(text[left:start].rstrip(), text[end:right], pattern)
         if joined and (key := f"{joined}{line}") not in seen:
             seen.add(key)
             given += 1
-            yield Found(
+            yield Sighting(
                 key=joined,
                 value=joined,
                 method=Method.OBFUSCATED,
@@ -112,11 +112,13 @@ def _spelled_out(text: str) -> Iterator[tuple[int, int, str]]:
             place = low.find(spelling)
             tries = 0
             while place >= 0 and tries < MAX_SPELLED:
-                window = text[max(0, place - _WINDOW) : place + _WINDOW]
+                window = text[
+                    max(0, place - _WINDOW_CHARACTERS) : place + _WINDOW_CHARACTERS
+                ]
                 if dots.search(window):
                     tries += 1
                     yield from _spelled_in(
-                        window, max(0, place - _WINDOW), pattern, dots
+                        window, max(0, place - _WINDOW_CHARACTERS), pattern, dots
                     )
                 place = low.find(spelling, place + 1)
 

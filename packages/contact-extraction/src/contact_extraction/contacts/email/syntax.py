@@ -25,6 +25,8 @@ def all_addresses_in(text: str) -> Iterator[tuple[int, int, str, bool]]:
     """Yield also those that templates come with, marked: they reach nobody."""
     given = 0
     text = text.replace("\uff20", "@")
+    if "@" not in text:
+        return
     if text.count("@") > MAX_SIGNS:
         text = "@".join(text.split("@", MAX_SIGNS)[:MAX_SIGNS])
     for tries, match in enumerate(_DOMAIN.finditer(text)):
@@ -98,7 +100,8 @@ _DOMAIN: Final = re.compile(
 MAX_LEFT: Final = 200
 SIGNS: Final = "!#$%&'*+/=?^`{|}~-."
 """What a local part may hold beside letters, digits and the underscore."""
-_LOCAL: Final = re.compile(rf"[\w{re.escape(SIGNS)}]{{1,200}}$")
+# Read backwards from the "@", so that no other word of a text is tried.
+_LOCAL: Final = re.compile(rf"[\w{re.escape(SIGNS)}]{{1,200}}")
 # Templates write {name} and $name, masks write stars: such a field holds no address.
 _WHOLE: Final = re.compile(r"[\w.!#&'+/=?~-]{1,64}@[\w.-]{3,255}")
 # Signs that part words more often than they stand in an address.
@@ -199,14 +202,14 @@ def local_before(text: str, at: int) -> str:
     window = text[max(0, at - MAX_LEFT) : at]
     if not window.isascii():
         window = window.translate(_TYPESET)
-    match = _LOCAL.search(window)
+    match = _LOCAL.match(window[::-1])
     if not match:
         return ""
-    before = window[: match.start()]
-    if before.endswith("\\") and _ESCAPED_SIGN.match(match[0]):
+    before, written = window[: -match.end()], window[-match.end() :]
+    if before.endswith("\\") and _ESCAPED_SIGN.match(written):
         return ""
-    run = _URL_LEFT.sub("", match[0].rpartition("&nbsp")[2]).lstrip(_LOCAL_JUNK)
-    local = _own_part(run, is_url="//" in match[0] and before.endswith(":"))
+    run = _URL_LEFT.sub("", written.rpartition("&nbsp")[2]).lstrip(_LOCAL_JUNK)
+    local = _own_part(run, is_url="//" in written and before.endswith(":"))
     if not local.isascii():
         local = _without_glued_text(local)
     local = local.lstrip(_LOCAL_JUNK)

@@ -12,18 +12,18 @@ from itertools import chain
 from typing import Final
 
 from contact_extraction.contacts.model import (
-    Found,
-    FoundAddress,
-    FoundOrganisation,
+    AddressSighting,
     Method,
+    OrganisationSighting,
+    Sighting,
 )
-from contact_extraction.contacts.organisation.ballot import (
-    Candidate,
-    count_votes,
+from contact_extraction.contacts.organisation.candidate import (
+    NameCandidate,
+    merge_candidates,
     rank,
 )
 from contact_extraction.contacts.organisation.chance import chance, confidence_of
-from contact_extraction.contacts.organisation.kin import (
+from contact_extraction.contacts.organisation.domain_name import (
     domain_names,
     kin_names,
     site_labels,
@@ -34,42 +34,48 @@ from contact_extraction.contacts.organisation.name import (
     words_of,
 )
 from contact_extraction.contacts.organisation.nomination import nominations
-from contact_extraction.contacts.organisation.source import MAX_FOUND, Source
+from contact_extraction.contacts.organisation.source import MAX_FOUND, NameSource
 from contact_extraction.contacts.organisation.trait import setting_of, traits
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
 
 MAX_RANKED: Final = 300
 MAX_SPELLINGS: Final = 4
-ENOUGH: Final = 0.33
+MIN_CHANCE: Final = 0.33
 """The chance of being right from which a name is given: best F1 on annotated pages."""
-ALONE: Final = 1.9
+MIN_BEST_VOTES: Final = 1.9
 """The votes a page's best name needs to be given at less than that chance,"""
-LEAST: Final = 0.2
+MIN_BEST_CHANCE: Final = 0.2
 """and the chance it needs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
+class OrganisationClues:
     """What the other finders know of a page that helps to find its names."""
 
-    streets: Sequence[FoundAddress] = ()
+    streets: Sequence[AddressSighting] = ()
     mail_domains: Counter[str] = field(default_factory=Counter)
-    stated: Sequence[Found] = ()
+    stated: Sequence[Sighting] = ()
     """Names in structured data."""
     known: str | None = None
     """A name from elsewhere, which helps only if the page agrees."""
 
 
-def find_organisations(sheet: Sheet, url: str, clues: Clues) -> list[FoundOrganisation]:
+def find_organisations(
+    sheet: PageText, url: str, clues: OrganisationClues
+) -> list[OrganisationSighting]:
     """Find organisation names, the page's own first."""
     won = []
     for place, (candidate, described) in enumerate(describe_names(sheet, url, clues)):
         likely = chance(described)
-        is_best = place == 0 and candidate.score >= ALONE and likely >= LEAST
-        if likely >= ENOUGH or is_best:
+        is_best = (
+            place == 0
+            and candidate.score >= MIN_BEST_VOTES
+            and likely >= MIN_BEST_CHANCE
+        )
+        if likely >= MIN_CHANCE or is_best:
             won.append((likely, candidate))
     # Where people worked before is sure to be a firm, but not the page's own.
-    won.sort(key=lambda one: (one[1].sources == {Source.EMPLOYER}, -one[0]))
+    won.sort(key=lambda one: (one[1].sources == {NameSource.EMPLOYER}, -one[0]))
     stated = {bare_name(tidy_name(f.value)): f.method for f in clues.stated}
     return [
         _found(sheet, candidate, likely, stated.get(candidate.key))
@@ -78,8 +84,8 @@ def find_organisations(sheet: Sheet, url: str, clues: Clues) -> list[FoundOrgani
 
 
 def describe_names(
-    sheet: Sheet, url: str, clues: Clues
-) -> Iterator[tuple[Candidate, dict[str, float]]]:
+    sheet: PageText, url: str, clues: OrganisationClues
+) -> Iterator[tuple[NameCandidate, dict[str, float]]]:
     """Yield everything that may be a name with its traits, the likeliest own name first."""
     written = site_labels(sheet, url, clues.mail_domains)
     labels = list(dict.fromkeys(label.replace("-", "") for label in written))
@@ -89,7 +95,7 @@ def describe_names(
         known=clues.known,
         stated=clues.stated,
     )
-    candidates = count_votes(
+    candidates = merge_candidates(
         chain(nominated, kin_names(sheet, labels), domain_names(sheet, written))
     )
     cities = frozenset(found.city.casefold() for found in clues.streets if found.city)
@@ -99,7 +105,7 @@ def describe_names(
         yield candidate, traits(sheet, candidate, ranked[:place], setting)
 
 
-def spellings(sheet: Sheet, candidate: Candidate) -> list[str]:
+def spellings(sheet: PageText, candidate: NameCandidate) -> list[str]:
     """Give the name with its legal form, or without, if the page writes both."""
     kept = [set(words_of(candidate.name))]
     also = []
@@ -112,12 +118,12 @@ def spellings(sheet: Sheet, candidate: Candidate) -> list[str]:
 
 
 def _found(
-    sheet: Sheet, candidate: Candidate, likely: float, stated: Method | None
-) -> FoundOrganisation:
+    sheet: PageText, candidate: NameCandidate, likely: float, stated: Method | None
+) -> OrganisationSighting:
     name = candidate.name
     start = sheet.text.find(name)
     has_place = start >= 0
-    return FoundOrganisation(
+    return OrganisationSighting(
         key=candidate.key,
         value=name,
         method=stated or candidate.best_source.method,

@@ -6,17 +6,17 @@ from typing import Final
 
 from contact_extraction.contacts.organisation.source import (
     MAX_FOUND,
+    NameSource,
     Nomination,
-    Source,
 )
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.person import has_role_word
-from contact_extraction.contacts.sheet import Sheet
 
 MIN_LINE: Final = 200
 MAX_LINE: Final = 4000
 
 
-def employers(sheet: Sheet) -> Iterator[Nomination]:
+def employers(sheet: PageText) -> Iterator[Nomination]:
     """Nominate where people worked, in lines long enough to describe a career."""
     given = 0
     signs = [sign for sign in _SIGNS if sign in sheet.text]
@@ -28,20 +28,20 @@ def employers(sheet: Sheet) -> Iterator[Nomination]:
             continue
         for match in _EMPLOYERS.finditer(text):
             for name in _PART.split(match[1]):
-                yield name, Source.EMPLOYER
+                yield name, NameSource.EMPLOYER
                 given += 1
                 if given > MAX_FOUND:
                     return
 
 
-def offices(sheet: Sheet) -> Iterator[Nomination]:
+def offices(sheet: PageText) -> Iterator[Nomination]:
     """Nominate the firm in lines such as `Ann Lee, CEO, Acme` and `Owner, Acme`."""
     for line in sheet.lines:
         if len(line.text) > MAX_OFFICE or ", " not in line.text:
             continue
         head, _, last = line.text.rpartition(", ")
         if has_role_word(head.rpartition(", ")[2]) and not has_role_word(last):
-            yield last, Source.OFFICE
+            yield last, NameSource.OFFICE
 
 
 MAX_OFFICE: Final = 90

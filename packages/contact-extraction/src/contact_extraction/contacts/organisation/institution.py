@@ -7,11 +7,11 @@ from typing import Final
 
 from contact_extraction import wordlist
 from contact_extraction.contacts.organisation.source import (
+    NameSource,
     Nomination,
-    Source,
     lines_with,
 )
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.html import Line, words
 
 MIN_LINE: Final = 6
@@ -20,7 +20,7 @@ MAX_LINE: Final = 4000
 MAX_WORDS: Final = 6
 
 
-def institutions(sheet: Sheet) -> Iterator[Nomination]:
+def institutions(sheet: PageText) -> Iterator[Nomination]:
     """Nominate short lines that end in a trade, and schools and offices in any line."""
     named = set()
     trades = _trades("houses") | _trades("goods")
@@ -32,15 +32,15 @@ def institutions(sheet: Sheet) -> Iterator[Nomination]:
             continue
         if is_trade_name(text) and _may_be_firm(sheet, line, text):
             named.add(number)
-            yield text, Source.SCHOOL if _is_school(text) else Source.TRADE
+            yield text, NameSource.SCHOOL if _is_school(text) else NameSource.TRADE
     for number in sorted(lines_with(sheet, _SCHOOLS) - named):
         text = sheet.lines[number].text
         for match in _INSTITUTE.finditer(text) if len(text) < MAX_LINE else ():
             if _is_school(match[0]):
-                yield match[0], Source.SCHOOL
+                yield match[0], NameSource.SCHOOL
 
 
-def _may_be_firm(sheet: Sheet, line: Line, text: str) -> bool:
+def _may_be_firm(sheet: PageText, line: Line, text: str) -> bool:
     """Rule out most of the menus and product lists, whose lines end in goods as well."""
     if trade_of(text) == "house":
         return True

@@ -7,12 +7,12 @@ from typing import Final
 
 from contact_extraction.contacts.organisation.source import (
     MAX_FOUND,
+    NameSource,
     Nomination,
-    Source,
     lines_with,
 )
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.person import has_role_word
-from contact_extraction.contacts.sheet import Sheet
 
 MAX_LINE: Final = 4000
 MIN_WORDS: Final = 3
@@ -31,13 +31,14 @@ def without_form(name: str) -> str:
     return _LEGAL_END.sub("", name)
 
 
+@lru_cache(4_096)
 def legal_name_at_start(text: str) -> str | None:
-    """Give the registered name a text begins with, if it does."""
+    """Give the registered name a short text begins with, if it does."""
     match = _LEGAL_NAME.match(text)
     return match[0] if match else None
 
 
-def legal_names(sheet: Sheet) -> Iterator[Nomination]:
+def legal_names(sheet: PageText) -> Iterator[Nomination]:
     """Nominate the names that end in a legal form, wherever they stand."""
     given = 0
     for number in sorted(lines_with(sheet, _signs(sheet))):
@@ -54,7 +55,7 @@ def legal_names(sheet: Sheet) -> Iterator[Nomination]:
             is_short = short is not None and len(match[0].split()) < MIN_WORDS
             is_weak = is_short or match[0].endswith("Company")
             name = _without_office(match[0])
-            yield name, Source.WEAK_FORM if is_weak else Source.LEGAL_FORM
+            yield name, NameSource.WEAK_FORM if is_weak else NameSource.LEGAL_FORM
             given += 1
             if given > MAX_FOUND:
                 return
@@ -66,7 +67,7 @@ def _without_office(name: str) -> str:
     return firm if head and has_role_word(head) else name
 
 
-def _signs(sheet: Sheet) -> list[str]:
+def _signs(sheet: PageText) -> list[str]:
     return [sign for word, sign in _SIGNS if word in sheet.words]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contact_extraction.contacts.address.unit import SURE_PART, UNIT
-from contact_extraction.contacts.model import Found
+from contact_extraction.contacts.model import Sighting
 from contact_extraction.contacts.organisation.career import employers, offices
 from contact_extraction.contacts.organisation.institution import institutions
 from contact_extraction.contacts.organisation.legal import (
@@ -15,39 +15,39 @@ from contact_extraction.contacts.organisation.legal import (
 from contact_extraction.contacts.organisation.name import core_name, tidy_name
 from contact_extraction.contacts.organisation.source import (
     MAX_FOUND,
+    NameSource,
     Nomination,
-    Source,
     lines_with,
 )
-from contact_extraction.contacts.sheet import Sheet
-from contact_extraction.html import Page
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.html import HtmlPage
 
 MAX_HEADING: Final = 200
 MAX_COPYRIGHT: Final = 600
 MAX_LETTERHEAD: Final = 60
 MAX_PARTS: Final = 4
 FIRST_IMAGES: Final = 3
-REACH: Final = 5
-NEAR: Final = 2
-FAR: Final = 6
+REACH_LINES: Final = 5
+NEAR_BLOCKS: Final = 2
+FAR_BLOCKS: Final = 6
 """How many blocks out a line may share one with the address below it."""
 
 
 def nominations(
-    sheet: Sheet,
+    sheet: PageText,
     *,
     letterheads: Sequence[int],
     known: str | None,
-    stated: Sequence[Found],
+    stated: Sequence[Sighting],
 ) -> Iterator[Nomination]:
     """Give every name with the place it was taken from, the same name many times."""
     if known:
-        yield known, Source.KNOWN
+        yield known, NameSource.KNOWN
     yield from _head_names(sheet.page)
     yield from _logo_names(sheet.page)
     for line in sheet.lines:
         if line.heading == 1 and len(line.text) < MAX_HEADING:
-            yield line.text, Source.HEADING
+            yield line.text, NameSource.HEADING
     for number in sorted(lines_with(sheet, _COPYRIGHT_SIGNS)):
         if len(sheet.lines[number].text) <= MAX_COPYRIGHT:
             yield from _copyright_names(sheet.lines[number].text)
@@ -60,23 +60,26 @@ def nominations(
         yield from _letterhead_names(sheet, number)
     for found in stated[:MAX_FOUND]:
         # "Acme Motors - Springfield": a branch is named after its firm.
-        yield _DASH.split(found.value, maxsplit=1)[0], Source.STATED
+        yield _DASH.split(found.value, maxsplit=1)[0], NameSource.STATED
 
 
-def _head_names(page: Page) -> Iterator[Nomination]:
+def _head_names(page: HtmlPage) -> Iterator[Nomination]:
     for name in _META_NAMES:
         value = page.meta(name)
         if value:
-            yield value, Source.SITE_NAME if name == "og:site_name" else Source.META
+            yield (
+                value,
+                NameSource.SITE_NAME if name == "og:site_name" else NameSource.META,
+            )
     parts = _SEPARATOR.split(page.title[:300])
     # A long title is a list of search words; the firm stands at one end.
     for part in parts if len(parts) <= MAX_PARTS else (parts[0], parts[-1]):
         name = tidy_name(part)
-        yield name, Source.TITLE_PART
+        yield name, NameSource.TITLE_PART
         if (core := core_name(name)) != name:
-            yield core, Source.TITLE_PART
+            yield core, NameSource.TITLE_PART
     if len(parts) == 1:
-        yield page.title, Source.TITLE
+        yield page.title, NameSource.TITLE
 
 
 _META_NAMES: Final = (
@@ -93,7 +96,7 @@ _SEPARATOR: Final = re.compile(
 )
 
 
-def _logo_names(page: Page) -> Iterator[Nomination]:
+def _logo_names(page: HtmlPage) -> Iterator[Nomination]:
     for number, image in enumerate(page.images):
         if image.alt and (
             "logo" in image.names
@@ -101,7 +104,7 @@ def _logo_names(page: Page) -> Iterator[Nomination]:
             or "logo" in image.alt.lower()
         ):
             is_own = number < FIRST_IMAGES or image.region == "header"
-            yield image.alt, Source.LOGO if is_own else Source.OTHER_LOGO
+            yield image.alt, NameSource.LOGO if is_own else NameSource.OTHER_LOGO
 
 
 def _copyright_names(text: str) -> Iterator[Nomination]:
@@ -111,13 +114,13 @@ def _copyright_names(text: str) -> Iterator[Nomination]:
         # "Acme Inc. All rights": the full stop belongs to the legal form.
         legal = legal_name_at_start(name)
         if legal:
-            yield legal, Source.COPYRIGHT_FORM
+            yield legal, NameSource.COPYRIGHT_FORM
             return
         cut = _COPYRIGHT_CUT.search(name)
-        yield name[: cut.start()] if cut else name, Source.COPYRIGHT
+        yield name[: cut.start()] if cut else name, NameSource.COPYRIGHT
     before = _COPYRIGHT_YEAR.search(text)
     if before:
-        yield before["name"], Source.BEFORE_COPYRIGHT
+        yield before["name"], NameSource.BEFORE_COPYRIGHT
 
 
 _COPYRIGHT_SIGNS: Final = ("©", "copyright", "Copyright", "COPYRIGHT", "(c)", "(C)")
@@ -138,24 +141,24 @@ _COPYRIGHT_CUT: Final = re.compile(
 )
 
 
-def _link_names(page: Page) -> Iterator[Nomination]:
+def _link_names(page: HtmlPage) -> Iterator[Nomination]:
     for link in page.links[:60]:
         if link.href in ("/", "./", "index.html", "index.php", "#") and link.text:
-            yield link.text, Source.HOME_LINK
+            yield link.text, NameSource.HOME_LINK
 
 
-def _letterhead_names(sheet: Sheet, number: int) -> Iterator[Nomination]:
+def _letterhead_names(sheet: PageText, number: int) -> Iterator[Nomination]:
     """Nominate the first lines of the block an address stands in."""
-    for _ in range(REACH):
+    for _ in range(REACH_LINES):
         if number and _is_address_part(sheet.lines[number - 1].text):
             number -= 1
-    for above in range(number - 1, max(-1, number - REACH), -1):
+    for above in range(number - 1, max(-1, number - REACH_LINES), -1):
         line = sheet.lines[above]
         if len(line.text) > MAX_LETTERHEAD:
             break
         is_next = above == number - 1
         # The line right above an address often stands in a cell of its own.
-        reach = FAR if is_next else NEAR
+        reach = FAR_BLOCKS if is_next else NEAR_BLOCKS
         if set(sheet.ancestors(above, reach)).isdisjoint(
             sheet.ancestors(number, reach)
         ):
@@ -163,7 +166,7 @@ def _letterhead_names(sheet: Sheet, number: int) -> Iterator[Nomination]:
         if _NO_LETTERHEAD.search(line.text):
             break
         name = _DASH.split(line.text, maxsplit=1)[0]
-        yield name, Source.ABOVE_ADDRESS if is_next else Source.LETTERHEAD
+        yield name, NameSource.ABOVE_ADDRESS if is_next else NameSource.LETTERHEAD
 
 
 def _is_address_part(text: str) -> bool:

@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Final
 
 from contact_extraction.contacts.model import Method
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.page_text import PageText
 
 MAX_FOUND: Final = 60
 MAX_HINTS: Final = 1_000
 
 
-class Source(StrEnum):
+class NameSource(StrEnum):
     """A place a name was taken from."""
 
     KNOWN = "known"
@@ -50,34 +50,34 @@ class Source(StrEnum):
 
 
 _SHOWN: Final = {
-    Source.KNOWN: (Method.META, 1.0),
-    Source.SITE_NAME: (Method.META, 2.5),
-    Source.META: (Method.META, 1.0),
-    Source.TITLE_PART: (Method.TITLE, 1.2),
-    Source.TITLE: (Method.TITLE, 0.6),
-    Source.LOGO: (Method.LOGO, 1.5),
-    Source.OTHER_LOGO: (Method.LOGO, 0.5),
-    Source.HEADING: (Method.HEADING, 0.8),
-    Source.COPYRIGHT_FORM: (Method.COPYRIGHT, 2.5),
-    Source.COPYRIGHT: (Method.COPYRIGHT, 2.0),
-    Source.BEFORE_COPYRIGHT: (Method.COPYRIGHT, 1.5),
-    Source.HOME_LINK: (Method.LINK, 0.5),
-    Source.LEGAL_FORM: (Method.LEGAL_FORM, 3.0),
-    Source.WEAK_FORM: (Method.LEGAL_FORM, 1.5),
-    Source.SCHOOL: (Method.LEGAL_FORM, 3.0),
-    Source.TRADE: (Method.LEGAL_FORM, 1.0),
-    Source.EMPLOYER: (Method.ROLE, 1.0),
-    Source.OFFICE: (Method.ROLE, 1.0),
-    Source.ABOVE_ADDRESS: (Method.LETTERHEAD, 1.6),
-    Source.LETTERHEAD: (Method.LETTERHEAD, 1.2),
-    Source.STATED: (Method.JSON_LD, 3.5),
-    Source.SPELLED: (Method.TEXT, 1.4),
-    Source.DOMAIN: (Method.TEXT, 0.3),
+    NameSource.KNOWN: (Method.META, 1.0),
+    NameSource.SITE_NAME: (Method.META, 2.5),
+    NameSource.META: (Method.META, 1.0),
+    NameSource.TITLE_PART: (Method.TITLE, 1.2),
+    NameSource.TITLE: (Method.TITLE, 0.6),
+    NameSource.LOGO: (Method.LOGO, 1.5),
+    NameSource.OTHER_LOGO: (Method.LOGO, 0.5),
+    NameSource.HEADING: (Method.HEADING, 0.8),
+    NameSource.COPYRIGHT_FORM: (Method.COPYRIGHT, 2.5),
+    NameSource.COPYRIGHT: (Method.COPYRIGHT, 2.0),
+    NameSource.BEFORE_COPYRIGHT: (Method.COPYRIGHT, 1.5),
+    NameSource.HOME_LINK: (Method.LINK, 0.5),
+    NameSource.LEGAL_FORM: (Method.LEGAL_FORM, 3.0),
+    NameSource.WEAK_FORM: (Method.LEGAL_FORM, 1.5),
+    NameSource.SCHOOL: (Method.LEGAL_FORM, 3.0),
+    NameSource.TRADE: (Method.LEGAL_FORM, 1.0),
+    NameSource.EMPLOYER: (Method.ROLE, 1.0),
+    NameSource.OFFICE: (Method.ROLE, 1.0),
+    NameSource.ABOVE_ADDRESS: (Method.LETTERHEAD, 1.6),
+    NameSource.LETTERHEAD: (Method.LETTERHEAD, 1.2),
+    NameSource.STATED: (Method.JSON_LD, 3.5),
+    NameSource.SPELLED: (Method.TEXT, 1.4),
+    NameSource.DOMAIN: (Method.TEXT, 0.3),
 }
-Nomination = tuple[str, Source]
+Nomination = tuple[str, NameSource]
 
 
-def lines_with(sheet: Sheet, signs: Sequence[str]) -> set[int]:
+def lines_with(sheet: PageText, signs: Sequence[str]) -> set[int]:
     """Find the lines that hold one of some strings, by plain search."""
     numbers: set[int] = set()
     for sign in signs:

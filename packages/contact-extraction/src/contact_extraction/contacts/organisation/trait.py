@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contact_extraction.contacts.organisation.ballot import Candidate
+from contact_extraction.contacts.organisation.candidate import NameCandidate
 from contact_extraction.contacts.organisation.institution import trade_of
 from contact_extraction.contacts.organisation.legal import is_legal_name
 from contact_extraction.contacts.organisation.name import (
@@ -16,9 +16,9 @@ from contact_extraction.contacts.organisation.name import (
     is_district,
     words_of,
 )
-from contact_extraction.contacts.organisation.source import Source
+from contact_extraction.contacts.organisation.source import NameSource
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.person import has_role_word, looks_like_person
-from contact_extraction.contacts.sheet import Sheet
 
 MAX_BETTER: Final = 40
 MAX_TITLE: Final = 1_000
@@ -27,16 +27,16 @@ MAX_PROSE: Final = 160
 SOME_WORDS: Final = 3
 MANY_WORDS: Final = 5
 _OWN: Final = {
-    Source.ABOVE_ADDRESS, Source.LETTERHEAD, Source.STATED, Source.SITE_NAME,
-    Source.LOGO, Source.COPYRIGHT, Source.COPYRIGHT_FORM,
+    NameSource.ABOVE_ADDRESS, NameSource.LETTERHEAD, NameSource.STATED, NameSource.SITE_NAME,
+    NameSource.LOGO, NameSource.COPYRIGHT, NameSource.COPYRIGHT_FORM,
 }  # fmt: skip
 """Where a name is written by itself, not as a part of a text."""
-_CAREER: Final = {Source.EMPLOYER, Source.OFFICE}
+_CAREER: Final = {NameSource.EMPLOYER, NameSource.OFFICE}
 _CAMEL: Final = re.compile(r"[a-z][A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class NameContext:
     """What a page says around its names."""
 
     title: str
@@ -47,10 +47,10 @@ class Setting:
 
 
 def setting_of(
-    sheet: Sheet, cities: frozenset[str], candidates: Sequence[Candidate]
-) -> Setting:
+    sheet: PageText, cities: frozenset[str], candidates: Sequence[NameCandidate]
+) -> NameContext:
     """Gather once what every name of a page is compared with."""
-    return Setting(
+    return NameContext(
         title=f" {' '.join(words_of(sheet.page.title[:MAX_TITLE]))} ",
         cities=cities,
         registered=Counter(
@@ -62,7 +62,10 @@ def setting_of(
 
 
 def traits(
-    sheet: Sheet, candidate: Candidate, better: Sequence[Candidate], setting: Setting
+    sheet: PageText,
+    candidate: NameCandidate,
+    better: Sequence[NameCandidate],
+    setting: NameContext,
 ) -> dict[str, float]:
     """Describe a name; `better` are those before it in the page's order."""
     found: dict[str, float] = (
@@ -75,7 +78,7 @@ def traits(
     return found | {
         # Bold or a link right above an address: the head of a card.
         "card_head": found.get("marked", 0.0)
-        and Source.ABOVE_ADDRESS in candidate.sources,
+        and NameSource.ABOVE_ADDRESS in candidate.sources,
         # A headline about something else: what the page is about, not whose it is.
         "topic": found.get("headline", 0.0) and found["apart"],
         # Acme Learning Center is a part of Acme.
@@ -87,7 +90,7 @@ def traits(
     }
 
 
-def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
+def _of_name(sheet: PageText, candidate: NameCandidate) -> dict[str, float]:
     key, name = candidate.key, candidate.name
     form = is_legal_name(name)
     trade = trade_of(name)
@@ -108,12 +111,12 @@ def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
         "role": not (trade or form) and has_role_word(name),
         "district": not trade and is_district(name),
         "last_generic": not form and has_generic_end(name),
-        "kin": candidate.kinship,
-        "same_as_domain": candidate.kinship == 1.0,
+        "kin": candidate.domain_similarity,
+        "same_as_domain": candidate.domain_similarity == 1.0,
         "mentions": min(1.0, math.log1p(candidate.mentions) / 3.0),
         "sources": min(1.0, len(candidate.sources) / 5),
-        "lone_word": is_lone and not candidate.kinship,
-        "kin_word": is_lone and bool(candidate.kinship),
+        "lone_word": is_lone and not candidate.domain_similarity,
+        "kin_word": is_lone and bool(candidate.domain_similarity),
         "three_words": len(parts) >= SOME_WORDS,
         "many_words": len(parts) > MANY_WORDS,
         "plain": (sum(p in sheet.words for p in long) / len(long) if long else 0.0),
@@ -126,7 +129,9 @@ def _of_name(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
     }
 
 
-def _of_rank(candidate: Candidate, better: Sequence[Candidate]) -> dict[str, float]:
+def _of_rank(
+    candidate: NameCandidate, better: Sequence[NameCandidate]
+) -> dict[str, float]:
     key = f" {candidate.key} "
     near = better[:MAX_BETTER]
     mine = candidate.key.split()
@@ -135,13 +140,15 @@ def _of_rank(candidate: Candidate, better: Sequence[Candidate]) -> dict[str, flo
         "same_head": bool(better) and mine[0] == best[0],
         "first": not better,
         "same_letters": any(b.compact == candidate.compact for b in near),
-        "apart": bool(better) and not candidate.kinship and set(mine).isdisjoint(best),
+        "apart": bool(better)
+        and not candidate.domain_similarity
+        and set(mine).isdisjoint(best),
         "part_of_better": any(key in f" {b.key} " for b in near),
         "more_than_better": any(f" {b.key} " in key for b in near),
     }
 
 
-def _of_setting(candidate: Candidate, setting: Setting) -> dict[str, float]:
+def _of_setting(candidate: NameCandidate, setting: NameContext) -> dict[str, float]:
     others = setting.registered[_head(candidate)] - is_legal_name(candidate.name)
     return {
         "in_title": f" {candidate.key} " in setting.title,
@@ -151,11 +158,11 @@ def _of_setting(candidate: Candidate, setting: Setting) -> dict[str, float]:
     }
 
 
-def _head(candidate: Candidate) -> str:
+def _head(candidate: NameCandidate) -> str:
     return candidate.key.partition(" ")[0]
 
 
-def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
+def _of_places(sheet: PageText, candidate: NameCandidate) -> dict[str, float]:
     name = candidate.name
     seen: list[int] = []
     acts = follows = made = False
@@ -188,7 +195,7 @@ def _of_places(sheet: Sheet, candidate: Candidate) -> dict[str, float]:
     }
 
 
-_HEADS: Final = {Source.ABOVE_ADDRESS, Source.LETTERHEAD}
+_HEADS: Final = {NameSource.ABOVE_ADDRESS, NameSource.LETTERHEAD}
 _MAKING: Final = re.compile(
     r"(?i)(?:design|power|develop|host|creat|site|built|mainten|manag)\w*"
     r"(?: and \w+)?(?: by| -|:)? ?\Z"

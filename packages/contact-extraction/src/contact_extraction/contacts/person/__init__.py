@@ -7,14 +7,14 @@ are distinguished by the word that follows.
 
 from contact_extraction.contacts.person.name import looks_like_person
 from contact_extraction.contacts.person.reader import (
-    Clues,
+    PersonClues,
     describe_people,
     find_people,
 )
 from contact_extraction.contacts.person.role import has_role_word, role_in
 
 __all__ = [
-    "Clues",
+    "PersonClues",
     "describe_people",
     "find_people",
     "has_role_word",

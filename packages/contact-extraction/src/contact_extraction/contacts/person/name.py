@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from contact_extraction import wordlist
@@ -17,12 +18,13 @@ from contact_extraction.contacts.person.word import (
     UPPER,
     WORD,
     given_names,
+    is_given,
 )
 from contact_extraction.html import words
 
 RUN: Final = re.compile(
     # The set comes first so that the matcher can skip; what stands before is checked next.
-    rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}]))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
+    rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}]| {PARTICLE} ))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
 )
 SUFFIX: Final = re.compile(
     r"^(?:,\s?|\s)(?:Jr|Sr|II|III|IV|M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?O|D\.?C|"
@@ -41,10 +43,13 @@ _MORE_DEGREES: Final = re.compile(
     r"(?:(?=[^\s,]{0,8}[A-Z][^\s,]{0,8}[A-Z])[A-Z][A-Za-z.]{2,8}|MS|MA|BA|BS|EA|PT|RN|PE|NP|DC|OD|DO)|"
     r"[\s,]{1,3}(?:(?:Esq|Jr|Sr)\.?|\(?Hons?\.?\)?)){1,6}(?=\s*$)"
 )
-# A degree that sticks to a surname: "PetrovaMD".
+# A degree or a button that sticks to a surname: "PetrovaMD".
 GLUED_DEGREE: Final = re.compile(
     r"(?<=[a-z\u00df-\u00ff]{2})(?:MD|DDS|DMD|DVM|DPM|PhD|CPA|JD|Esq|BSc|MSc|BDS|BVSc|BVetMed|MChiro|"
-    r"MCSP|MRCVS|LLB|MBA|RDH|DPT)$"
+    r"MCSP|MRCVS|LLB|MBA|RDH|DPT|"
+    # Or a button: "PetrovaView Profile".
+    r"View|Read|Learn|Book|More|Mehr|Meet|Contact|Call|Email|Profile?|Bio|Details?|Lire|Voir|Leggi|Lees|"
+    r"Läs|Læs|Více|Więcej|Zobacz|Zobrazit)$"
 )
 _TITLE_BEFORE: Final = re.compile(
     r"(?<!\w)(?:(?:dra?|dña|sig|prof|m[rs]|mrs|mag|ing|dipl|dott|avv|sra?|srta|rev|hon|lic|arq|arch|geom|"
@@ -54,6 +59,10 @@ _TITLE_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDS_TITLE: Final = (".", ")", "ssa")
+MAX_NAME_WORDS: Final = 8
+MAX_WHOLE_WORDS: Final = 4
+"""Words after the first that a name has at most, its particles apart."""
+MAX_UNKNOWN_WORDS: Final = 3
 
 
 def title_before(text: str, start: int) -> int:
@@ -66,7 +75,7 @@ def title_before(text: str, start: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameSpan:
     """A name in a run of capitalised words, by its place in the line."""
 
     head: int
@@ -83,16 +92,32 @@ class Name:
 
 def names_in_run(
     run: re.Match[str], base: int, title: int, *, two_surnames: bool = False
-) -> Iterator[Name]:
+) -> Iterator[NameSpan]:
     """Yield the names a run of capitalised words may hold; a title stands before it.
 
     `two_surnames` is for the languages in which people bear their mother's too.
     """
     offset = run.start() - base
-    tokens = [
-        (m.start() + offset, m.end() + offset, m[0])
-        for m in re.finditer(r"\S+", run[0])
-    ]
+    for span in _names_in(run[0], title, two_surnames=two_surnames):
+        yield NameSpan(
+            span.head + offset,
+            span.lead + offset,
+            span.start + offset,
+            span.stop + offset,
+            span.has_given,
+            span.has_title,
+            span.is_inner,
+        )
+
+
+# Menus and headings are runs of capitalised words, the same on every page of a site.
+@lru_cache(4_096)
+def _names_in(run: str, title: int, *, two_surnames: bool) -> tuple[NameSpan, ...]:
+    return tuple(_each_name(run, title, two_surnames=two_surnames))
+
+
+def _each_name(run: str, title: int, *, two_surnames: bool) -> Iterator[NameSpan]:
+    tokens = [(word.start(), word.end(), word[0]) for word in _WORD.finditer(run)]
     place = 0
     while place < len(tokens):
         word = tokens[place][2].casefold()
@@ -104,14 +129,14 @@ def names_in_run(
             has_title = True
             place += 1
             word = tokens[place][2].casefold()
-        has_given = word.strip(".,") in given_names() or (
+        has_given = is_given(word.strip(".,")) or (
             _is_initial(tokens[place][2])
             and place + 1 < len(tokens)
-            and tokens[place + 1][2].casefold() in given_names()
+            and is_given(tokens[place + 1][2])
         )
         is_name = has_given or has_title
         if (
-            (is_name or (len(tokens) - place <= 3 and _are_roles(tokens[:place])))
+            (is_name or (_has_few(tokens[place:]) and _are_roles(tokens[:place])))
             and word not in SOFT
             and word not in HARD
             and tokens[place][2] not in DEGREES
@@ -122,7 +147,7 @@ def names_in_run(
             stop = _name_stop(tokens, place, two_surnames=two_surnames and has_given)
             if stop:
                 lead = tokens[first][0] - (title if first == 0 else 0)
-                yield Name(
+                yield NameSpan(
                     tokens[0][0] - title if _are_roles(tokens[:first]) else lead,
                     lead,
                     tokens[place][0],
@@ -134,6 +159,9 @@ def names_in_run(
                 place = stop + 1
                 continue
         place += 1
+
+
+_WORD: Final = re.compile(r"\S+")
 
 
 def _is_inner(tokens: list[tuple[int, int, str]], place: int, stop: int) -> bool:
@@ -166,8 +194,10 @@ def _name_stop(
 ) -> int | None:
     """Give the number of the last word of a name that starts at `place`, or None."""
     last = place
-    for number in range(place + 1, min(len(tokens), place + 5)):
+    for number in range(place + 1, min(len(tokens), place + MAX_NAME_WORDS)):
         word = tokens[number][2]
+        if number - place > MAX_WHOLE_WORDS + _count_small(tokens[place:number]):
+            break
         folded = word.casefold().strip(",")
         is_whole = number == place + 1 == len(tokens) - 1
         is_hard = folded in HARD or (folded.endswith("s") and folded[:-1] in HARD)
@@ -175,7 +205,7 @@ def _name_stop(
             is_person = is_whole and _is_sure_given(tokens[place][2])
             return number if is_person and folded in SURNAMES else None
         # The "von" and "der" of a name are small words that another one follows.
-        is_particle = word[0].islower() and number + 1 < len(tokens)
+        is_particle = _is_small(word) and number + 1 < len(tokens)
         is_soft = folded in SOFT and not _is_initial(word) and not is_particle
         # The last word of "Monika Head" may be any; what is around it decides.
         is_surname = number == len(tokens) - 1 == 1 and _is_sure_given(tokens[0][2])
@@ -184,17 +214,22 @@ def _name_stop(
         is_given = folded in given_names() and folded not in AMBIGUOUS
         # "Jan Kral Petr Novak" are two people, "John Leo Hayden" is one.
         is_open = _is_initial(tokens[last][2]) or tokens[last][2][0] in _NICKNAME
-        if last > place and not is_open and not word[0].islower():
+        if last > place and not is_open and not _is_small(word):
             follows_given = tokens[last][2].casefold() in given_names()
-            if is_given:
+            follows_particle = _is_particle(tokens[last][2])
+            # The second name of "Paolo Di Pietro" is no one else's first.
+            if is_given and not follows_particle:
                 break
             is_second = number == len(tokens) - 1 and (
-                last == place + 1 or tokens[last - 1][2].casefold() in given_names()
+                last == place + 1
+                or tokens[last - 1][2].casefold() in given_names()
+                # "José de la Fuente Gil": the first surname has particles.
+                or _is_small(tokens[last - 1][2])
             )
             if not (
                 follows_given
-                or tokens[last][2][0].islower()
-                or tokens[last][2].casefold() in _CAPITAL_PARTICLES
+                or _is_small(tokens[last][2])
+                or follows_particle
                 or (two_surnames and is_second)
             ):
                 # "Joan Marsh Community Center" is a place.
@@ -215,7 +250,7 @@ def _name_stop(
         last = number
     while last > place and (
         _is_initial(tokens[last][2])
-        or tokens[last][2][0].islower()
+        or _is_small(tokens[last][2])
         or tokens[last][2][0] in _NICKNAME
     ):
         last -= 1
@@ -228,8 +263,34 @@ _NICKNAME: Final = '(“"'
 """How the Bob of Robert (Bob) Keller begins."""
 _DON: Final = words("d. dña. dª d.ª don doña")
 _CAPITAL_PARTICLES: Final = words(
-    "ní nic uí mac mc van von de di da del della der den le la du dos das st. al el ben bin dal dalla"
+    "ní nic uí mac mc van von de di da del della der den le la du dos das st. al el ben bin dal dalla "
+    "lo ter ten vanden vander"
 )
+
+
+def _is_particle(word: str) -> bool:
+    """Say whether a capital word of a name asks for another: Di Pietro, Jansen-de Boer."""
+    folded = word.casefold()
+    return folded in _CAPITAL_PARTICLES or bool(_ENDS_SMALL.search(word))
+
+
+_ENDS_SMALL: Final = re.compile(rf"-{PARTICLE}$")
+
+
+def _has_few(tokens: list[tuple[int, int, str]]) -> bool:
+    """Say whether words may be a name though none of them is a known given name."""
+    # "J. van der Wit" has many, "Notaría de A Coruña" is none.
+    small = _count_small(tokens) if _is_initial(tokens[0][2]) else 0
+    return len(tokens) - small <= MAX_UNKNOWN_WORDS
+
+
+def _count_small(tokens: list[tuple[int, int, str]]) -> int:
+    return sum(_is_small(text) for _, _, text in tokens)
+
+
+def _is_small(word: str) -> bool:
+    """Say whether a word of a name is a particle: the van and the 't of van 't Hof."""
+    return word.lstrip("'’")[:1].islower() and word[1:2] not in ("'", "’")
 
 
 def _is_sure_given(word: str) -> bool:

@@ -1,18 +1,22 @@
 """Find the people of a page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
 
+from contact_extraction import wordlist
+from contact_extraction.contacts.address.state import is_state
 from contact_extraction.contacts.chance import chance, confidence_of
-from contact_extraction.contacts.model import FoundPerson, Method
+from contact_extraction.contacts.model import Method, PersonSighting
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.contacts.person.inflection import without_inflected
 from contact_extraction.contacts.person.name import (
     GLUED_DEGREE,
     RUN,
     SURE_SUFFIX,
-    Name,
+    NameSpan,
     degrees_after,
     names_in_run,
     person_key,
@@ -33,31 +37,33 @@ from contact_extraction.contacts.person.support import (
     is_supported,
 )
 from contact_extraction.contacts.person.trait import (
-    Surroundings,
+    PersonSurroundings,
     Traits,
     split_url,
     traits_of,
 )
 from contact_extraction.contacts.person.word import (
+    DEGREES,
     HONORIFIC,
     SOFT,
     SURNAMES,
+    UPPER,
     given_names,
+    is_given,
 )
-from contact_extraction.contacts.sheet import Sheet
 from contact_extraction.contacts.testimonial import customer_lines
-from contact_extraction.plain import squeezed
+from contact_extraction.text import compact
 
 MAX_FOUND: Final = 300
 MAX_BOXES: Final = 60
 WEIGHTS: Final = "person_weights"
-ENOUGH: Final = 0.5
+MIN_CHANCE: Final = 0.5
 """The chance of being a person of the business from which somebody is given."""
 MAX_RUNS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
+class PersonClues:
     """What the other finders know of a page that helps to find its people."""
 
     url: str = ""
@@ -66,31 +72,35 @@ class Clues:
     addresses: tuple[str, ...] = ()
     reachable: frozenset[int] = frozenset()
     """The lines that hold a telephone number or an e-mail address."""
+    streets: tuple[tuple[int, int], ...] = ()
+    """Where postal addresses stand in the text: streets are named after people."""
 
 
-def find_people(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
+def find_people(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
     """Find the people of a page, each with how sure it is that it is one."""
     found = []
     for one, described in describe_people(sheet, clues):
         likely = chance(WEIGHTS, described)
-        if likely >= ENOUGH:
+        if likely >= MIN_CHANCE:
             sure = round(confidence_of(WEIGHTS, likely), 3)
             found.append(replace(one, confidence=sure))
     return found
 
 
-def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[FoundPerson, Traits]]:
+def describe_people(
+    sheet: PageText, clues: PersonClues
+) -> list[tuple[PersonSighting, Traits]]:
     """Give everybody who may be a person of the business, with their traits."""
     found = _candidates(sheet, clues)
     if not found:
         return []
     customers = customer_lines(sheet)
-    around = Surroundings(
+    around = PersonSurroundings(
         sheet,
         clues.url,
-        squeezed(f"{split_url(clues.url)[0]} {' '.join(clues.organisations[:1])}"),
+        compact(f"{split_url(clues.url)[0]} {' '.join(clues.organisations[:1])}"),
         "".join(
-            f" {squeezed(one.partition('@')[0])}" for one in clues.addresses[:MAX_BOXES]
+            f" {compact(one.partition('@')[0])}" for one in clues.addresses[:MAX_BOXES]
         ),
         clues.reachable,
         tuple(found),
@@ -101,8 +111,8 @@ def describe_people(sheet: Sheet, clues: Clues) -> list[tuple[FoundPerson, Trait
     ]
 
 
-def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
-    found: list[FoundPerson] = []
+def _candidates(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
+    found: list[PersonSighting] = []
     firms = frozenset(name.casefold() for name in clues.organisations)
     page = PageWords(sheet, firms, clues.reachable)
     given = given_names()
@@ -118,7 +128,8 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
             before not in "\n:-–|•("
             and not title
             and not any(
-                word in given or word in HONORIFIC for word in run[0].casefold().split()
+                word in given or word in HONORIFIC or is_given(word)
+                for word in run[0].casefold().split()
             )
         ):
             continue
@@ -132,27 +143,77 @@ def _candidates(sheet: Sheet, clues: Clues) -> list[FoundPerson]:
     sure = [one for one in found if one.is_supported]
     if sure:
         found += islice(chain(couples(sheet, sure), in_lists(page, sure)), MAX_FOUND)
-    return found
+    found = [one for one in found if not _is_in_street(one, clues.streets)]
+    found = _without_demo_team(found)
+    return without_inflected(found, sheet.page.language)
+
+
+def _without_demo_team(found: list[PersonSighting]) -> list[PersonSighting]:
+    """Drop the people of a template: one of them may be real, two on a page are not."""
+    demo = wordlist.load("template_people")
+    keys = {one.key for one in found} & demo
+    if len(keys) < MANY_OF_TEMPLATE:
+        return found
+    return [one for one in found if one.key not in keys]
+
+
+MANY_OF_TEMPLATE: Final = 2
+
+
+def _is_in_street(one: PersonSighting, streets: Sequence[tuple[int, int]]) -> bool:
+    return not one.role and any(
+        start <= one.start and one.end <= end for start, end in streets
+    )
 
 
 def _in_run(
     page: PageWords, number: int, run: re.Match[str], title: int
-) -> Iterator[FoundPerson]:
+) -> Iterator[PersonSighting]:
     two = (page.sheet.page.language or "")[:2].lower() in _TWO_SURNAMES
     start = page.sheet.starts[number]
     is_read = False
+    if _is_nordic(page) and len(run[0].split()) in _WITH_TWO:
+        whole = [*_with_mothers_name(page, number, run, title)]
+        if whole:
+            yield from whole
+            return
     for name in names_in_run(run, start, title, two_surnames=two):
         if found := _read_name(page, number, name):
             is_read = True
             yield found
     if two or is_read or len(run[0].split()) not in _WITH_TWO:
         return
-    # Elsewhere "Anna Berg Holm" bears two surnames too, but "Anna Berg House" is a place:
-    # a role beside it makes the difference.
+    yield from _with_mothers_name(page, number, run, title)
+
+
+def _with_mothers_name(
+    page: PageWords, number: int, run: re.Match[str], title: int
+) -> Iterator[PersonSighting]:
+    """Read two surnames outside of the languages in which everybody has two.
+
+    "Anna Berg Holm" is somebody, "Anna Berg House" a place: a role beside it makes the
+    difference, or what reaches her where most have two.
+    """
+    start = page.sheet.starts[number]
     for name in names_in_run(run, start, title, two_surnames=True):
         found = _read_name(page, number, name)
-        if found and found.is_alone and is_calling(found.role):
-            yield found
+        if found and found.is_alone and not _ends_in_legal_form(found.value):
+            is_reached = bool({number + 1, number + 2, number + 3} & page.reachable)
+            if is_calling(found.role) or (is_reached and _is_nordic(page)):
+                yield found
+
+
+def _ends_in_legal_form(name: str) -> bool:
+    """Tell `Søren Kjær ApS`, the firm, from who bears its name."""
+    last = name.rpartition(" ")[2].casefold().strip(".")
+    return last in wordlist.load("company_legal_forms")
+
+
+def _is_nordic(page: PageWords) -> bool:
+    return (page.sheet.page.language or "")[:2].lower() in _NORDIC
+
+
+_NORDIC: Final = ("da", "no", "nb", "nn", "sv", "is", "fo")
 
 
 _TWO_SURNAMES: Final = ("es", "pt", "ca", "gl", "eu")
@@ -160,7 +221,7 @@ _WITH_TWO: Final = (3, 4)
 """How many words a name with two surnames has."""
 
 
-def _read_name(page: PageWords, number: int, name: Name) -> FoundPerson | None:
+def _read_name(page: PageWords, number: int, name: NameSpan) -> PersonSighting | None:
     sheet = page.sheet
     text = sheet.lines[number].text
     glued = GLUED_DEGREE.search(text[name.start : name.stop])
@@ -171,12 +232,14 @@ def _read_name(page: PageWords, number: int, name: Name) -> FoundPerson | None:
         written = written[: glued.start()]
     if _is_refused(page, written, name, context) or _names_street(text, name.lead):
         return None
+    if _is_place(text, name.stop) or _is_glued(sheet.lines[number].marks, written):
+        return None
     supported = is_supported(page, number, written, context)
     if not supported and not _is_worth_a_look(context):
         return None
     start = sheet.starts[number] + name.start
     stop = sheet.starts[number] + end
-    return FoundPerson(
+    return PersonSighting(
         key=person_key(written),
         value=written.strip(" ,"),
         method=_method(name, context),
@@ -200,21 +263,41 @@ def _is_worth_a_look(context: Context) -> bool:
     )
 
 
-def _context(sheet: Sheet, number: int, name: Name, end: int) -> Context:
+def _context(sheet: PageText, number: int, name: NameSpan, end: int) -> Context:
     text = sheet.lines[number].text
+    if pair := _PAIR.search(text[max(0, name.head - MAX_PARTNER) : name.head]):
+        name = _with_partner(name, pair)
+    role = role_near(sheet, number, name.start, end) or (
+        role_near(sheet, number, name.lead, end) if name.lead < name.start else None
+    )
+    is_before_role = role is not None and f"{text[: name.head]} {role}" == text[end:]
     return Context(
-        role=role_near(sheet, number, name.start, end)
-        or (
-            role_near(sheet, number, name.lead, end) if name.lead < name.start else None
-        ),
-        is_alone=stands_alone(text, name.head, end),
+        role=role,
+        is_alone=is_before_role or stands_alone(text, name.head, end),
         has_given=name.has_given,
         has_title=name.has_title or bool(SURE_SUFFIX.match(text[name.stop : end])),
         goes_on=text[end : end + 2].strip(" ,.")[:1].islower(),
     )
 
 
-def _is_refused(page: PageWords, written: str, name: Name, context: Context) -> bool:
+def _with_partner(name: NameSpan, pair: re.Match[str]) -> NameSpan:
+    """Let a name begin with who shares its surname: what they are is said of both."""
+    if not is_given(pair[1]):
+        return name
+    first = name.head - (len(pair[0]) - pair.start(1) + pair.start())
+    return replace(name, head=first, lead=first, start=first)
+
+
+MAX_PARTNER: Final = 30
+# The "Karen & " of "Owners Karen & Dave Millbrook".
+_PAIR: Final = re.compile(
+    rf"(?<![\w'’-])([{UPPER}][\w'’-]{{1,20}})\s(?:&|\+|and|und|et|y|e|og|och|en|i|a|ja|és)\s$"
+)
+
+
+def _is_refused(
+    page: PageWords, written: str, name: NameSpan, context: Context
+) -> bool:
     if not is_calling(context.role):
         if not context.has_title and written.rpartition(" ")[2].casefold() in SURNAMES:
             return True
@@ -224,7 +307,21 @@ def _is_refused(page: PageWords, written: str, name: Name, context: Context) -> 
             return True
         if written.casefold() in page.organisations:
             return True
+    # "Raymond Jr" is a first name alone; "Formal Admissions" is nobody's.
+    if _YOUNGER.fullmatch(written) or (
+        not name.has_given and _ABSTRACT.search(written)
+    ):
+        return True
     return is_place_or_role(written, has_given=name.has_given) or is_no_name(written)
+
+
+_YOUNGER: Final = re.compile(r"\S+ (?:Jr|Sr|II|III)\.?")
+# What nouns end in that surnames hardly ever do, in the languages that have such endings.
+_ABSTRACT: Final = re.compile(
+    r"(?:tions?|ments?|ness|sions?|bility|[ai]nces?|iant|keit|heit(?:en)?|schaft(?:en)?|lich(?:e[srn]?)|"
+    r"ierung(?:en)?|ungen|ität(?:en)?|ismus|zion[ei]|ción|ciones|ção|ções|acje|ací)(?!\w)",
+    re.IGNORECASE,
+)
 
 
 def _names_street(text: str, start: int) -> bool:
@@ -232,17 +329,46 @@ def _names_street(text: str, start: int) -> bool:
     return bool(_STREET_BEFORE.search(text[max(0, start - 30) : start]))
 
 
+def _is_place(text: str, end: int) -> bool:
+    """Tell a street or a town by what follows: `José Eguino, 2`, `Ann Arbor MI`."""
+    after = _PLACE_AFTER.match(text, end)
+    if after is None or _NUMBER_AFTER.match(text, end):
+        return False
+    return after[1] is not None or (after[2] not in DEGREES and is_state(after[2]))
+
+
+# "Knut Hauge, 912 34 876" is somebody with a number to call.
+_NUMBER_AFTER: Final = re.compile(r",?\s(?:\d\s?){8,12}(?!\s?[\d-])")
+_PLACE_AFTER: Final = re.compile(
+    r"(?:,?\s(\d{1,3}[a-zA-Z]?)(?=\s?[,;.-]?(?:\s[-–]?\s?\d|$|,))|,?\s([A-Z]{2})(?=[,;.\s]|$)(?!\s[A-Z]{2}))"
+)
+
+
+def _is_glued(marks: Sequence[str], name: str) -> bool:
+    """Tell two buttons side by side: the end of one and the beginning of the next."""
+    if not marks or any(name in mark for mark in marks):
+        return False
+    words = name.split()
+    return any(
+        mark.endswith(f" {' '.join(words[:cut])}")
+        or mark.startswith(f"{' '.join(words[cut:])} ")
+        for cut in range(1, len(words))
+        for mark in marks
+    )
+
+
 _STREET_BEFORE: Final = re.compile(
     r"(?<!\w)(?:rue|avenue|av\.|ave\.|boulevard|bd\.?|place|allée|chemin|quai|impasse|square|via|viale|v\.le|"
     r"piazza|p\.za|corso|largo|vicolo|calle|c/|avenida|avda\.?|plaza|paseo|glorieta|carrer|plaça|rua|praça|travessa|"
     r"alameda|ul\.|ulica|ulice|al\.|aleja|plac|pl\.|os\.|náměstí|nám\.|tř\.|str\.|strada|bulevardul|calea|"
-    r"ulitsa|trg)\s(?:(?:du|de|des|de la|del|della|dei|don|dr\.?|doctor|général|maréchal|president|président|"
+    r"ulitsa|trg|przystanek|rondo|park|szkoła|szkoły|zastávka|škola|školy|haltestelle|fermata|scuola|lycée|collège|"
+    r"école|arrêt|métro|colegio|parada|metro|station|(?:bus|tram) stop|hållplats(?:en)?|halte|pysäkki|megálló)\s(?:(?:du|de|des|de la|del|della|dei|don|dr\.?|doctor|général|maréchal|president|président|"
     r"docteur|generał\w*|gen\.|ks\.|św\.|saint|st\.|san|santa|\w\.)\s?){0,2}$",
     re.IGNORECASE,
 )
 
 
-def _method(name: Name, context: Context) -> Method:
+def _method(name: NameSpan, context: Context) -> Method:
     if context.role:
         return Method.ROLE
     return Method.TITLE_OF_ADDRESS if name.has_title else Method.NAME_LIST

@@ -7,9 +7,15 @@ from dataclasses import replace
 from typing import Final
 
 from contact_extraction.contacts.address.state import is_state
-from contact_extraction.contacts.model import FoundPerson, Method
+from contact_extraction.contacts.model import Method, PersonSighting
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.person.name import degrees_after, person_key
-from contact_extraction.contacts.person.role import is_calling, role_near
+from contact_extraction.contacts.person.role import (
+    has_role_word,
+    is_calling,
+    role_in,
+    role_near,
+)
 from contact_extraction.contacts.person.support import (
     PageWords,
     is_no_name,
@@ -23,8 +29,9 @@ from contact_extraction.contacts.person.word import (
     UPPER,
     WORD,
     given_names,
+    is_given,
 )
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.html import words
 
 MAX_NAME: Final = 40
 MAX_LIST: Final = 150
@@ -36,7 +43,7 @@ PEER_REACH: Final = 4
 """How many lines apart the names of a list stand at most, with a role between."""
 
 
-def couples(sheet: Sheet, found: list[FoundPerson]) -> Iterator[FoundPerson]:
+def couples(sheet: PageText, found: list[PersonSighting]) -> Iterator[PersonSighting]:
     """Read the first of two who share a surname: `Pat & Sam Miller, Owners`."""
     for one in found:
         line = sheet.starts[one.line]
@@ -44,8 +51,13 @@ def couples(sheet: Sheet, found: list[FoundPerson]) -> Iterator[FoundPerson]:
         if before is None or before[2].casefold() not in given_names():
             continue
         # "John Hale and Sam Miller" have a surname each.
-        is_whole = (
-            bool(before[1]) and before[1][0].isupper() and before[1][-1].isalpha()
+        is_whole = bool(before[1]) and (
+            is_given(before[1])
+            or (
+                before[1][0].isupper()
+                and before[1][-1].isalpha()
+                and not _announces_two(before[1])
+            )
         )
         surname = one.value.partition(",")[0].partition(" ")[2]
         if surname and " " not in surname and not is_whole:
@@ -54,14 +66,26 @@ def couples(sheet: Sheet, found: list[FoundPerson]) -> Iterator[FoundPerson]:
             yield replace(one, key=person_key(name), value=name, start=start)
 
 
+def _announces_two(word: str) -> bool:
+    """Say whether a word before two people is what they are: `Owners Pat and Sam`."""
+    folded = word.casefold()
+    return folded in SOFT or folded in _HOSTS or has_role_word(folded)
+
+
+_HOSTS: Final = words(
+    "gastgeber gastgeberfamilie familie family famille famiglia familia familien familjen rodina "
+    "rodzina perhe hosts eheleute brothers sisters geschwister gebrüder couple ehepaar"
+)
 _PARTNER: Final = re.compile(
     rf"(?:(\S+)\s)?([{UPPER}][\w'’-]{{1,20}})\s(?:&|\+|and|und|et|y|e|og|och|en)\s$"
 )
 
 
-def inverted(page: PageWords) -> Iterator[FoundPerson]:
+def inverted(page: PageWords) -> Iterator[PersonSighting]:
     """Read names with the surname first, where a role indicates that they are names."""
     sheet = page.sheet
+    waiting: list[PersonSighting] = []
+    is_list = False
     for number, line in enumerate(sheet.lines):
         if "," not in line.text or len(line.text) > MAX_INVERTED or line.hidden:
             continue
@@ -69,10 +93,19 @@ def inverted(page: PageWords) -> Iterator[FoundPerson]:
         if match is None or not _is_inverted(page, match["last"], match["first"]):
             continue
         at, end = match.span("name")
-        if is_calling(role_near(sheet, number, at, end)):
-            found = _found(page, number, at, match["name"])
-            name = f"{match['first']} {match['last']}"
-            yield replace(found, key=person_key(name), value=name, is_listed=False)
+        role = role_near(sheet, number, at, end)
+        is_reached = not page.reachable.isdisjoint(range(number, number + LIST_REACH))
+        found = _found(page, number, at, match["name"])
+        name = f"{match['first']} {match['last']}"
+        found = replace(found, key=person_key(name), value=name, is_listed=False)
+        if is_calling(role) or (role and is_reached):
+            is_list = True
+            yield found
+        elif is_reached:
+            waiting.append(found)
+    # Whoever stands in a list of such names needs no role.
+    if is_list:
+        yield from waiting
 
 
 def _is_inverted(page: PageWords, last: str, first: str) -> bool:
@@ -90,13 +123,15 @@ def _is_inverted(page: PageWords, last: str, first: str) -> bool:
 
 
 MAX_INVERTED: Final = 90
+LIST_REACH: Final = 4
+"""Lines from a name to what reaches somebody in an office: `Osterloh, Karin`, `Sales`."""
 _INVERTED: Final = re.compile(
     rf"(?:[^:,]{{3,60}}:\s?)?(?P<name>(?P<last>(?:{PARTICLE}\s)?{WORD}),\s"
     rf"(?P<first>{WORD}(?:\s(?:{WORD}|[A-Z]\.?)){{0,2}}))"
 )
 
 
-def in_lists(page: PageWords, found: list[FoundPerson]) -> Iterator[FoundPerson]:
+def in_lists(page: PageWords, found: list[PersonSighting]) -> Iterator[PersonSighting]:
     """Read names nobody lists as given names where they stand among those of people."""
     sheet = page.sheet
     known: dict[str, set[int]] = defaultdict(set)
@@ -117,8 +152,8 @@ def in_lists(page: PageWords, found: list[FoundPerson]) -> Iterator[FoundPerson]
 
 
 def _in_line(
-    page: PageWords, number: int, found: list[FoundPerson]
-) -> Iterator[FoundPerson]:
+    page: PageWords, number: int, found: list[PersonSighting]
+) -> Iterator[PersonSighting]:
     """Read the others of `Tavo Lind, Orsa Lind, Ann Lind` if one of them is known."""
     text = page.sheet.lines[number].text
     base = page.sheet.starts[number]
@@ -144,11 +179,11 @@ def _stands_among(page: PageWords, number: int, peers: set[int]) -> bool:
     return known >= MIN_PEERS and 2 * known >= len(same) - 1
 
 
-def _found(page: PageWords, number: int, at: int, name: str) -> FoundPerson:
+def _found(page: PageWords, number: int, at: int, name: str) -> PersonSighting:
     sheet = page.sheet
     start = sheet.starts[number] + at
     role = role_near(sheet, number, at, at + len(name))
-    return FoundPerson(
+    return PersonSighting(
         key=person_key(name),
         value=name,
         method=Method.ROLE if role else Method.NAME_LIST,
@@ -180,7 +215,8 @@ def _whole_name(page: PageWords, text: str) -> str | None:
         return None
     if match[1].casefold() in page.organisations or is_no_name(match[1]):
         return None
-    return None if is_place_or_role(match[1], has_given=False) else match[1]
+    is_other = is_place_or_role(match[1], has_given=False) or role_in(match[1])
+    return None if is_other else match[1]
 
 
 _NAME_LINE: Final = re.compile(

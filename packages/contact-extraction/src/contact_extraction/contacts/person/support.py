@@ -4,15 +4,17 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from contact_extraction import wordlist
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.person.role import MAX_SHORT, is_calling
 from contact_extraction.contacts.person.word import (
     AMBIGUOUS,
     NOT_NAMES,
     RARELY,
     given_names,
+    is_turned,
 )
 from contact_extraction.contacts.place import country_names
-from contact_extraction.contacts.sheet import Sheet
 from contact_extraction.html import words
 
 
@@ -20,14 +22,15 @@ from contact_extraction.html import words
 class PageWords:
     """What is known of the page around a name."""
 
-    sheet: Sheet
+    sheet: PageText
     organisations: frozenset[str]
     reachable: frozenset[int]
     _plain: dict[str, bool] = field(default_factory=dict)
 
     def is_plain(self, name: str) -> bool:
         """Say whether a word of a name is an ordinary word of this page."""
-        parts = re.split(r"[\s-]", name.casefold())
+        # The "ter" of "Roos ter Horst" is part of the name, not a word of the page.
+        parts = [p.casefold() for p in re.split(r"[\s-]", name) if not p[:1].islower()]
         return any(len(p) > 2 and self._is_word(p.strip(".,")) for p in parts)
 
     def _is_word(self, word: str) -> bool:
@@ -87,7 +90,9 @@ def is_supported(page: PageWords, number: int, name: str, context: Context) -> b
         return context.role is not None or not page.is_plain(surname)
     if not context.is_alone or is_shouted or page.is_plain(name):
         return False
-    if len(parts) > 3 or any(p.casefold().strip(",.") in NOT_NAMES for p in parts):
+    if sum(not p[:1].islower() for p in parts) > 3 or any(
+        p.casefold().strip(",.") in NOT_NAMES for p in parts
+    ):
         return False
     if context.has_given:
         return (
@@ -96,13 +101,61 @@ def is_supported(page: PageWords, number: int, name: str, context: Context) -> b
             or _goes_on(page, number, parts[0])
             or bool({number + 1, number + 2, number + 3} & page.reachable)
         )
+    if _is_provider(page, number, name):
+        return True
+    is_other_way = len(parts) == TURNED_WORDS and is_turned(parts)
+    if is_other_way and _is_hungarian(page):
+        return True
     if len(first) == 1:
         return len(page.sheet.lines[number].text) < MAX_SHORT
     if is_calling(context.role) or _goes_on(page, number, parts[0]):
         return True
     near = {number + 1, number + 2, number + 3} & page.reachable
-    is_name = page.sheet.lines[number].tag in _NAME_TAGS and len(parts) == 2
+    is_name = len(parts) == TURNED_WORDS and (
+        page.sheet.lines[number].tag in _NAME_TAGS
+        or (is_other_way and turns_names(page.sheet))
+    )
     return bool(near) and is_name and not _follows_name(page, number)
+
+
+TURNED_WORDS: Final = 2
+"""The words of a name with the surname first, as people list it."""
+
+
+def turns_names(sheet: PageText) -> bool:
+    """Say whether people put the surname first in lists, in the language of the page.
+
+    Where they do not, "Edmonton Alberta" and "Sao Paulo" are places.
+    """
+    return (sheet.page.language or "")[:2].lower() in _TURNING
+
+
+_TURNING: Final = words(
+    "hu cs sk pl ro it fr hr sl sr bs et lv lt fi tr el uk ru bg sq"
+)
+
+
+def _is_provider(page: PageWords, number: int, name: str) -> bool:
+    """Say whether a name stands alone below the law that makes a page name its provider."""
+    lines = page.sheet.lines
+    return (
+        number > 0
+        and lines[number].text == name
+        and _PROVIDER_ABOVE.search(lines[number - 1].text[:MAX_HEAD]) is not None
+    )
+
+
+MAX_HEAD: Final = 80
+_PROVIDER_ABOVE: Final = re.compile(
+    r"§§? ?(?:5|6|18|24|25|55)\b|verantwortlich\w*|diensteanbieter|medieninhaber|inhaber(?:in)?\b|seitenbetreiber|"
+    r"éditeur du site|directeur de (?:la )?publication|titolare del (?:sito|trattamento)|titular del|site owner",
+    re.IGNORECASE,
+)
+
+
+def _is_hungarian(page: PageWords) -> bool:
+    """Say whether the page is in the language that always puts the surname first."""
+    return (page.sheet.page.language or "")[:2].lower() == "hu"
 
 
 def _follows_name(page: PageWords, number: int) -> bool:
@@ -154,7 +207,11 @@ _LAST_OF_ROLES: Final = words(
 def is_no_name(name: str) -> bool:
     """Refuse names of templates, and firms and authorities by what they end in."""
     folded = name.casefold().strip(" ,.")
-    if folded in _TEMPLATE_NAMES or _GLUED.search(name):
+    if folded in _TEMPLATE_NAMES or folded in wordlist.load("famous_names"):
+        return True
+    if _GLUED.search(name):
+        return True
+    if folded.partition(" ")[0] in _UNITS:
         return True
     return any(_INSTITUTION.search(part) for part in folded.split())
 
@@ -166,11 +223,20 @@ _TEMPLATE_NAMES: Final = frozenset(
         "jesus christ", "santa claus",
     )
 )  # fmt: skip
+# What a part of a business is called: "Pôle Famille" has an address like a person.
+_UNITS: Final = words(
+    "san santa saint saints sankt são sainte st. port fort mount lake new pôle pole service services département departement secrétariat standard accueil "
+    "abteilung bereich referat sekretariat zentrale team afdeling balie avdeling avdelning "
+    "osasto oddělení dział biuro osztály departament departamento dipartimento ufficio "
+    "reparto settore segreteria divisione division department dept unit section sector área"
+)
 # A date or a user's name run into it: "Okeloadmin2022-03", "eva MS".
 _GLUED: Final = re.compile(r"\d|[a-z]admin\b|^[^\W\d_]+\s[A-Z]{2}$")
 _INSTITUTION: Final = re.compile(
     r"(?:praxis|kammer|regierung|kanzlei|verein|verband|behörde|gericht|klinik|zentrum|"
     r"gesellschaft|ministerium|versicherung|apotheke|schule|['’]s|"
     # Trades that firms put before the name of their owner: Gartenbau Weiss.
+    # Crafts: Kovářství Novák, Stolarstwo Kowalski.
+    r"[sc]t(?:ví|v[oí]|wo)|"
     r"\w{3}bau|technik|betrieb|service|reinigung|pflege|immobilien|büro|werkstatt|\w{4}erei)$"
 )

@@ -6,19 +6,27 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import urlsplit
 
-from contact_extraction.contacts.model import FoundPerson
-from contact_extraction.contacts.person.word import AMBIGUOUS, given_names
-from contact_extraction.contacts.sheet import Sheet
-from contact_extraction.plain import spellings, squeezed
+from contact_extraction.contacts import outsider
+from contact_extraction.contacts.model import PersonSighting
+from contact_extraction.contacts.page_text import PageText
+from contact_extraction.contacts.person.role import has_role_word
+from contact_extraction.contacts.person.support import turns_names
+from contact_extraction.contacts.person.word import (
+    AMBIGUOUS,
+    given_names,
+    is_given,
+    is_turned,
+)
 from contact_extraction.seniority import Seniority, seniority_of
+from contact_extraction.text import compact, spellings
 
 Traits = dict[str, float]
 
 MAX_HEADING: Final = 60
-FAR: Final = 60
-SENTENCE: Final = 90
+BEFORE_CHARACTERS: Final = 60
+SENTENCE_CHARACTERS: Final = 90
 PEER_REACH: Final = 12
-SHORTEST: Final = 4
+MIN_SURNAME_LETTERS: Final = 4
 MAX_TEXT: Final = 200_000
 """How much of a page is searched for a name again."""
 
@@ -37,7 +45,7 @@ _TEAM: Final = re.compile(
     re.IGNORECASE,
 )
 _STORIES: Final = re.compile(
-    r"blog|news|press|article|aktuell|story|stories|guide|case-stud|portfolio|project|review|"
+    r"blog|news|(?<!im)press|article|aktuell|story|stories|guide|case-stud|portfolio|project|review|"
     r"testimonial|success|event|product|shop|service|treatment|privacy|datenschutz|cookie|terms|"
     r"policy|policies|agb|conditions|faq|gallery|galerie|recipe|presse",
     re.IGNORECASE,
@@ -57,17 +65,17 @@ _APPOSITION: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PersonSurroundings:
     """What the traits of all candidates of a page rest on."""
 
-    sheet: Sheet
+    sheet: PageText
     url: str
     firm: str
     """The names of the business and its domain, squeezed."""
     mailboxes: str
     """The parts before the @ of the page's addresses, squeezed, each after a space."""
     reachable: frozenset[int]
-    names: tuple[FoundPerson, ...] = field(default=())
+    names: tuple[PersonSighting, ...] = field(default=())
 
     @cached_property
     def is_story(self) -> bool:
@@ -79,6 +87,31 @@ class Surroundings:
         """Say whether the page's address or title says of its people."""
         path = split_url(self.url)[1].replace("-", " ").replace("_", " ")
         return bool(_TEAM.search(path) or _TEAM.search(self.sheet.page.title or ""))
+
+    @cached_property
+    def is_of_outsiders(self) -> bool:
+        """Say whether the page's address promises references, partners or courses."""
+        return outsider.is_page_of_outsiders(split_url(self.url)[1])
+
+    @cached_property
+    def below_firms(self) -> frozenset[int]:
+        """Give the lines below a heading about vendors, suppliers or references.
+
+        The name of each firm heads its people, so the heading just above says too little.
+        """
+        return outsider.lines_below(
+            self.sheet.lines, outsider.heads_vendors, lambda _: False
+        )
+
+    @cached_property
+    def is_of_goods(self) -> bool:
+        """Say whether the page's address promises dishes, animals or brands."""
+        return outsider.is_of_goods(split_url(self.url)[1])
+
+    @cached_property
+    def is_of_places(self) -> bool:
+        """Say whether the page's address promises the towns the business serves."""
+        return outsider.is_of_places(split_url(self.url)[1])
 
     def count(self, words: str) -> int:
         """Count how often the page writes them; many people share a surname."""
@@ -96,13 +129,18 @@ class Surroundings:
 
     @cached_property
     def heads(self) -> list[str]:
-        """Give the heading above each line."""
+        """Give the heading above each line; above a heading that of its section."""
         heads: list[str] = []
-        last = ""
+        above: dict[int, str] = {}
         for line in self.sheet.lines:
             if line.heading and len(line.text) <= MAX_HEADING:
-                last = line.text
-            heads.append(last)
+                above = {
+                    rank: text for rank, text in above.items() if rank < line.heading
+                }
+                heads.append(above[max(above)] if above else line.text)
+                above[line.heading] = line.text
+            else:
+                heads.append(above[max(above)] if above else "")
         return heads
 
     @cached_property
@@ -124,14 +162,16 @@ def split_url(url: str) -> tuple[str, str]:
     return parts.hostname or "", parts.path
 
 
-def traits_of(around: Surroundings, one: FoundPerson) -> Traits:
+def traits_of(around: PersonSurroundings, one: PersonSighting) -> Traits:
     """Describe a candidate by what it is written like and what stands around it."""
     sheet, line = around.sheet, around.sheet.lines[one.line]
     words = one.value.partition(",")[0].split()
     first, last = words[0].casefold().strip("."), words[-1]
-    before = sheet.text[max(sheet.starts[one.line], one.start - 40) : one.start]
+    before = sheet.text[
+        max(sheet.starts[one.line], one.start - BEFORE_CHARACTERS) : one.start
+    ]
     seniority = seniority_of(one.role)
-    has_given = first in given_names()
+    has_given = is_given(first)
     found = {
         "always": 1.0,
         "supported": one.is_supported,
@@ -143,7 +183,8 @@ def traits_of(around: Surroundings, one: FoundPerson) -> Traits:
         "title": one.has_title,
         "given": has_given and first not in AMBIGUOUS,
         "ambiguous": first in AMBIGUOUS,
-        "last_given": last.casefold() in given_names(),
+        "last_given": has_given and last.casefold() in given_names(),
+        "turned": is_turned(words) and turns_names(sheet),
         "initial": any(len(word.strip(".")) == 1 for word in words),
         "three_words": len(words) > 2,
         "shouted": one.value.isupper(),
@@ -152,43 +193,132 @@ def traits_of(around: Surroundings, one: FoundPerson) -> Traits:
         "alone": one.is_alone,
         "whole_line": len(line.text) <= len(one.value) + 6,
         "heading": line.heading > 0,
-        "sentence": len(line.text) > SENTENCE,
+        "sentence": len(line.text) > SENTENCE_CHARACTERS,
         "list_item": line.tag == "li",
         "nav": line.region in ("nav", "header"),
         "footer": line.region == "footer",
-        "credit": bool(_CREDIT.search(before)),
+        "credit": one.role is None and bool(_CREDIT.search(before)),
         "reachable": bool(
             {one.line, one.line + 1, one.line + 2, one.line + 3} & around.reachable
         ),
         "mailbox": _is_spelt(around, words),
-        "firm": any(len(s) >= SHORTEST and s in around.firm for s in spellings(last)),
-        "whole_firm": squeezed("".join(words)) in around.firm,
+        "firm": any(
+            len(s) >= MIN_SURNAME_LETTERS and s in around.firm for s in spellings(last)
+        ),
+        "whole_firm": compact("".join(words)) in around.firm,
         "team_head": bool(_TEAM.search(around.heads[one.line])),
         "team_page": around.is_team,
         "story": around.is_story,
         "peers": _has_peers(around, one),
         **_repeated(around, one.value, last),
+        **_outside(around, one, before),
     }
     return {name: float(value) for name, value in found.items() if value}
 
 
-def _repeated(around: Surroundings, name: str, last: str) -> Traits:
-    """Say whether the page names somebody again, in full or by the surname."""
-    times = around.count(name)
-    again = len(last) >= SHORTEST and around.count(last) > times
-    return {"again": float(times > 1), "surname_again": float(again)}
+def _outside(around: PersonSurroundings, one: PersonSighting, before: str) -> Traits:
+    """Say what speaks for somebody whom the page only mentions."""
+    lines = around.sheet.lines
+    text, head = lines[one.line].text, around.heads[one.line]
+    is_prose = len(_SMALL_WORD.findall(before)) >= MIN_PROSE
+    near = lines[max(0, one.line - 2) : one.line + 3]
+    is_more = len(text) > len(one.value) + 12
+    below = lines[one.line + 1].text if one.line + 1 < len(lines) else ""
+    return {
+        "prose": float(is_prose),
+        "title_in_prose": float(is_prose and one.has_title),
+        "dated": float(is_more and bool(_YEAR.search(text))),
+        "filler": float(any(outsider.is_filler(line.text) for line in near)),
+        "elsewhere": float(_is_elsewhere(around, one.role)),
+        "outsider_head": float(outsider.heads_outsiders(head)),
+        "outsider_page": float(around.is_of_outsiders),
+        "other_firms": float(one.line in around.below_firms),
+        "course": float(_is_of_course(around, one)),
+        "former": float(
+            outsider.is_former(text[:MAX_SENTENCE] + below[:BEFORE_CHARACTERS])
+        ),
+        "relative": float(outsider.announces_relative(before)),
+        "goods": float(_is_priced(around, one)),
+        "goods_page": float(around.is_of_goods),
+        "places": float(
+            around.is_of_places
+            or outsider.heads_places(head)
+            or outsider.heads_places(before)
+        ),
+        "tail": float(_ends_phrase(around, before, text, one)),
+    }
 
 
-def _is_spelt(around: Surroundings, words: list[str]) -> bool:
-    """Say whether an address of the page spells the surname, or the given name first."""
-    boxes = around.mailboxes
-    last, first = spellings(words[-1]), spellings(words[0])
-    return any(len(s) >= SHORTEST and s in boxes for s in last) or any(
-        len(s) >= SHORTEST and f" {s}" in boxes for s in first
+def _is_of_course(around: PersonSurroundings, one: PersonSighting) -> bool:
+    """Say whether somebody is named for a course: whoever begins a line took it."""
+    line = around.sheet.lines[one.line]
+    if outsider.is_course(line.text[:MAX_SENTENCE]):
+        return one.start > around.sheet.starts[one.line] + MAX_TITLE
+    is_entry = line.tag == "li" and one.role is None
+    return is_entry and outsider.is_course(around.heads[one.line])
+
+
+MAX_TITLE: Final = 4
+"""Characters of a title that a line may begin with."""
+
+
+def _is_priced(around: PersonSurroundings, one: PersonSighting) -> bool:
+    """Say whether a name's line, or one of the two below it, has a price or a diet."""
+    # Whose role is read is somebody, whatever their school spends on each pupil.
+    lines = around.sheet.lines[one.line : one.line + 3]
+    return one.role is None and any(
+        outsider.is_priced(line.text[:MAX_SENTENCE]) for line in lines
     )
 
 
-def _has_peers(around: Surroundings, one: FoundPerson) -> bool:
+def _ends_phrase(
+    around: PersonSurroundings, before: str, text: str, one: PersonSighting
+) -> bool:
+    """Say whether other words end in the name: `Manual therapy, prof. Robert Lang`."""
+    if around.sheet.lines[one.line].tag != "li":
+        return False
+    phrase = before.strip()
+    is_last = text.rstrip(" .)").endswith(one.value[-4:])
+    return is_last and bool(_PHRASE.search(phrase)) and not has_role_word(phrase)
+
+
+_PHRASE: Final = re.compile(r"[^\W\d_]{4}.{3,}[,–—-]\s?(?:\w{1,6}\.\s?)*$")
+MIN_PROSE: Final = 3
+"""Small words before a name in its line that make it part of a sentence."""
+MAX_SENTENCE: Final = 400
+_SMALL_WORD: Final = re.compile(r"(?<!\S)[a-z\u00df-\u00ff]\S*")
+_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_EMPLOYER: Final = re.compile(
+    r"(?:,\s|\s(?:at|@|bei|chez|presso|hos|en)\s)((?:[A-Z\u00c0-\u00de][\w&.'’-]*\s?)+)$"
+)
+
+
+def _is_elsewhere(around: PersonSurroundings, role: str | None) -> bool:
+    """Say whether a role is one in another firm: `Founder, Tech Studio`."""
+    match = _EMPLOYER.search(role or "")
+    if match is None or has_role_word(match[1]):
+        return False
+    named = compact(match[1])
+    return len(named) >= MIN_SURNAME_LETTERS and named not in around.firm
+
+
+def _repeated(around: PersonSurroundings, name: str, last: str) -> Traits:
+    """Say whether the page names somebody again, in full or by the surname."""
+    times = around.count(name)
+    again = len(last) >= MIN_SURNAME_LETTERS and around.count(last) > times
+    return {"again": float(times > 1), "surname_again": float(again)}
+
+
+def _is_spelt(around: PersonSurroundings, words: list[str]) -> bool:
+    """Say whether an address of the page spells the surname, or the given name first."""
+    boxes = around.mailboxes
+    last, first = spellings(words[-1]), spellings(words[0])
+    return any(len(s) >= MIN_SURNAME_LETTERS and s in boxes for s in last) or any(
+        len(s) >= MIN_SURNAME_LETTERS and f" {s}" in boxes for s in first
+    )
+
+
+def _has_peers(around: PersonSurroundings, one: PersonSighting) -> bool:
     """Say whether two other candidates stand in lines of the same kind near by."""
     peers = around.peers.get(around.sheet.lines[one.line].tag, set())
     near = peers.intersection(range(one.line - PEER_REACH, one.line + PEER_REACH + 1))

@@ -1,5 +1,6 @@
 """The words that make, end or rule out a name."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -7,14 +8,14 @@ from contact_extraction import wordlist
 from contact_extraction.html import words
 
 UPPER: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĘĚĞĢĪĮİĶŁĹĻŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽȘȚ"
-WORD: Final = rf"[{UPPER}](?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}]))"
-PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|bin|al|ten|ter|y|e)"
+WORD: Final = rf"(?:[dl]['’])?[{UPPER}](?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}])|(?= [{UPPER}]))"
+PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|ap|bin|al|ten|ter|op|['’]t|y|e)"
 HONORIFIC: Final = words(
     "dr dr. prof prof. mr mr. mrs mrs. ms ms. miss herr frau hr hr. fr. mag mag. ra ing "
     "ing. dott dott. dott.ssa avv avv. sr sr. sra sra. srta mme mlle m. rev rev. reverend "
     "sir lady hon hon. dipl.-ing dipl.-ing. rechtsanwalt rechtsanwältin doc. mgr mgr. judr "
     "mudr mvdr bc bc. ir ir. drs drs. dhr dhr. mevr mevr. maître me doctor professor "
-    "captain pastor father señor señora doña hll ell ktm otm lkt vt adw adw. rain wp stb "
+    "captain pastor father señor señora doña hll ell ehl eht hl ll el otk ktm otm lkt vt adw adw. rain wp stb "
     "revd revd. cllr cllr. imam"
 )
 AMBIGUOUS: Final = words(
@@ -86,12 +87,15 @@ SOFT: Final = words(
     "hi hello hey i'm i’m meet ask give text thank thanks dear with since reach fragen bei ich "
     "mein meine unser unsere ihr ihre liebe lieber je moi avec chez notre votre merci con io sono "
     "mi soy nuestro nuestra gracias ik met mijn onze uw jag mitt vår jeg vores mit olen "
-    "appelez contactez demandez llame llámanos llama chiama chiamate contatta contatti rufen zadzwoń volejte ring bel mail pro tem"
+    "book booking bio profile learn schedule mehr erfahren weiterlesen profil termin buchen lire voir leer leggi lees vcard appelez contactez demandez llame llámanos llama chiama chiamate contatta contatti rufen zadzwoń volejte ring bel mail pro tem"
 )
 DEGREES: Final = words(
     "MD DDS DMD DVM DO DC OD RN PhD CPA Esq JD BSc MSc BDS BVSc LLB MCSP MRCVS Hons"
 )
 NOT_NAMES: Final = words(
+    "desk counter front parts drive claims dispatch finance warehouse showroom enquiries inquiries bookings "
+    "reservations emergency switchboard helpline kitchen admissions salad soup pizza chicken beef steak "
+    "burger pasta sauce cake blouse chair table dress sofa "
     "overview information application portfolio contacts customers card cards info chart "
     "address works details online page pages links articles resources gallery events "
     "hours directions map locations location reviews review guide tips faq quote request "
@@ -112,3 +116,23 @@ RARELY: Final = words(
 def given_names() -> frozenset[str]:
     """Give common given names of many languages, folded."""
     return wordlist.load_words("given_names")
+
+
+def is_given(word: str) -> bool:
+    """Say whether a word is a given name, or a double one that begins with one."""
+    folded = word.casefold()
+    return folded in given_names() or (
+        "-" in folded and folded.partition("-")[0] in given_names()
+    )
+
+
+def is_turned(words: Sequence[str]) -> bool:
+    """Say whether a given name stands last and nothing but a surname before it."""
+    last = words[-1].casefold()
+    return (
+        len(words) > 1
+        and last in given_names()
+        and last not in AMBIGUOUS
+        and not is_given(words[0].strip("."))
+        and len(words[0].strip(".")) > 1
+    )

@@ -1,4 +1,4 @@
-"""Names and texts in plain small letters, as addresses and hosts write them."""
+"""Text in forms that can be compared: small letters, no accents, nothing between."""
 
 import re
 import unicodedata
@@ -11,30 +11,35 @@ _LETTERS: Final = str.maketrans(
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"})
 
 
-def plain(text: str) -> str:
+def fold(text: str) -> str:
     """Write letters without accents, small; ß as ss."""
     if text.isascii():
         return text.lower()
-    apart = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    return strip_accents(text.casefold().translate(_LETTERS))
+
+
+def strip_accents(text: str) -> str:
+    """Write letters without accents, in the case that they have."""
+    apart = unicodedata.normalize("NFKD", text)
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
-def squeezed(text: str) -> str:
+def compact(text: str) -> str:
     """Write a text as hosts do: plain letters and digits without anything between."""
-    return re.sub(r"[^a-z0-9]+", "", plain(text))
+    return re.sub(r"[^a-z0-9]+", "", fold(text))
 
 
 @lru_cache(maxsize=4096)
 def spellings(word: str) -> tuple[str, ...]:
     """Write a name in the ways addresses spell it: Müller is muller and mueller."""
-    return tuple({squeezed(word), squeezed(word.casefold().translate(_UMLAUTS))})
+    return tuple({compact(word), compact(word.casefold().translate(_UMLAUTS))})
 
 
 @lru_cache(maxsize=4096)
 def name_key(name: str | None) -> str:
     """Give what the spellings of one person's name share: no degrees, no initials."""
     bare = _DEGREES.sub("", re.sub(r",.*$", "", name or ""))
-    words = re.findall(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", plain(bare))
+    words = re.findall(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", fold(bare))
     kept = [word for word in words if len(word) > 1]
     return " ".join(kept if len(kept) > 1 else words)
 

@@ -7,8 +7,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from contact_extraction.contacts.organisation.institution import is_trade_name
-from contact_extraction.contacts.organisation.source import Nomination, Source
-from contact_extraction.contacts.sheet import Sheet
+from contact_extraction.contacts.organisation.source import NameSource, Nomination
+from contact_extraction.contacts.page_text import PageText
 from contact_extraction.email_quality import is_listed
 from contact_extraction.urls import registrable_domain
 
@@ -16,7 +16,7 @@ MAX_LINE: Final = 3000
 MAX_SPELLINGS: Final = 6
 
 
-def site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]:
+def site_labels(sheet: PageText, url: str, mail_domains: Counter[str]) -> list[str]:
     """Give the page's domain and that of its mail, as written, without endings."""
     hosts = []
     canonical = next(
@@ -41,7 +41,7 @@ def site_labels(sheet: Sheet, url: str, mail_domains: Counter[str]) -> list[str]
     return labels
 
 
-def _linked_hosts(sheet: Sheet) -> list[str]:
+def _linked_hosts(sheet: PageText) -> list[str]:
     """Give the host most links go to: a page saved without its address still says it."""
     seen: Counter[str] = Counter()
     for link in sheet.page.links:
@@ -53,7 +53,7 @@ def _linked_hosts(sheet: Sheet) -> list[str]:
 MIN_LINKS: Final = 4
 
 
-def kinship(key: str, label: str) -> float:
+def domain_similarity(key: str, label: str) -> float:
     """Say from 0 to 1 how much a folded name looks like a domain."""
     compact = (
         key.replace(" ", "")
@@ -78,7 +78,7 @@ _UMLAUTS: Final = str.maketrans(
 )  # fmt: skip
 
 
-def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
+def kin_names(sheet: PageText, labels: list[str]) -> Iterator[Nomination]:
     """Nominate runs of capitalised words that spell the page's domain."""
     wanted = [label for label in labels if len(label) > 3]
     starts = {label[:3] for label in wanted}
@@ -93,10 +93,10 @@ def kin_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
     for name in _small_spellings(sheet, wanted) if not votes else ():
         votes[name] += 1
     for name, _ in votes.most_common(MAX_SPELLINGS):
-        yield name, Source.SPELLED
+        yield name, NameSource.SPELLED
 
 
-def _capitalised(sheet: Sheet, starts: set[str]) -> set[int]:
+def _capitalised(sheet: PageText, starts: set[str]) -> set[int]:
     """Return the lines that have some letters, the first of them not a small one.
 
     Pages full of addresses have the letters of the domain on every line.
@@ -111,17 +111,24 @@ def _capitalised(sheet: Sheet, starts: set[str]) -> set[int]:
     return found
 
 
-def _small_spellings(sheet: Sheet, labels: list[str]) -> Iterator[str]:
+def _small_spellings(sheet: PageText, labels: list[str]) -> Iterator[str]:
     """Give the labels as a page writes them that never begins them with a capital."""
     for label in labels:
-        match = re.search(
-            rf"(?<![\w@./-]){re.escape(label)}(?![\w@/-]|\.\w)", sheet.lower
-        )
-        if match:
-            yield sheet.text[match.start() : match.end()]
+        place = sheet.lower.find(label)
+        while place >= 0:
+            end = place + len(label)
+            if _LOOSE.match(sheet.lower, place) and _LOOSE_END.match(sheet.lower, end):
+                yield sheet.text[place:end]
+                break
+            place = sheet.lower.find(label, place + 1)
 
 
-def domain_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
+# Where a word begins and ends that is no part of an address.
+_LOOSE: Final = re.compile(r"(?<![\w@./-])")
+_LOOSE_END: Final = re.compile(r"(?![\w@/-]|\.\w)")
+
+
+def domain_names(sheet: PageText, labels: list[str]) -> Iterator[Nomination]:
     """Nominate the domain itself where the text writes it as a name: `acme.com`."""
     for label in labels:
         place = sheet.lower.find(f"{label}.")
@@ -130,7 +137,7 @@ def domain_names(sheet: Sheet, labels: list[str]) -> Iterator[Nomination]:
                 break
             match = _DOMAIN.match(sheet.text, place)
             if match and sheet.text[place - 1 : place] not in _IN_ADDRESS:
-                yield match[0], Source.DOMAIN
+                yield match[0], NameSource.DOMAIN
                 break
             place = sheet.lower.find(f"{label}.", place + 1)
 

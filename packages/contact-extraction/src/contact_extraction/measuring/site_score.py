@@ -1,4 +1,4 @@
-"""Compare what the pipeline stored about a site with what is true about it."""
+"""Compare what was stored about a site with what is true about it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 from urllib.parse import unquote, urlsplit
 
-from scrapersky.measuring.corpus import Facts, TrueSite
-from scrapersky.measuring.likeness import (
+from contact_extraction.measuring.corpus import Facts, TrueSite
+from contact_extraction.measuring.likeness import (
     address_key,
     is_named,
     is_same_address,
@@ -16,14 +16,14 @@ from scrapersky.measuring.likeness import (
     is_same_place,
     words_of_name,
 )
-from scrapersky.measuring.outcome import Outcome
+from contact_extraction.measuring.outcome import Outcome
 
 NOBODYS: Final = ("placeholder",)
 NOT_ASKED: Final = ("placeholder", "optional")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class StoredValue:
     """A value that was stored, how sure of it the pipeline is, and whether it is right."""
 
     kind: str
@@ -32,7 +32,7 @@ class Claim:
 
 
 @dataclass(slots=True)
-class Score:
+class SiteScore:
     """Counts by measure, and every miss by its kind."""
 
     right: Counter[str] = field(default_factory=Counter)
@@ -40,7 +40,7 @@ class Score:
     misses: defaultdict[str, list[str]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[StoredValue] = field(default_factory=list)
 
     def count(self, measure: str, *, right: bool) -> None:
         """Count one case of a measure."""
@@ -51,7 +51,7 @@ class Score:
         """Note how sure the pipeline is of a value that it stored, where it says so."""
         sure = found.sureness.get((kind, value.casefold()))
         if sure is not None:
-            self.claims.append(Claim(kind, sure, right))
+            self.claims.append(StoredValue(kind, sure, right))
 
     def miss(self, kind: str, site: str, what: str) -> None:
         """Remember a miss."""
@@ -71,9 +71,9 @@ class Score:
         return self
 
 
-def judge(site: TrueSite, found: Outcome) -> Score:
+def score_site(site: TrueSite, found: Outcome) -> SiteScore:
     """Compare one site."""
-    score = Score()
+    score = SiteScore()
     _judge_emails(site, found, score)
     _judge_phones(site, found, score)
     _judge_people(site, found, score)
@@ -91,7 +91,7 @@ def judge(site: TrueSite, found: Outcome) -> Score:
     return score
 
 
-def _judge_emails(site: TrueSite, found: Outcome, score: Score) -> None:
+def _judge_emails(site: TrueSite, found: Outcome, score: SiteScore) -> None:
     true = {email["address"].lower(): email for email in site.emails}
     stored = {contact.email for contact in found.contacts if contact.email}
     for address, email in true.items():
@@ -117,7 +117,7 @@ def _judge_emails(site: TrueSite, found: Outcome, score: Score) -> None:
                        site.name, address)  # fmt: skip
 
 
-def _judge_phones(site: TrueSite, found: Outcome, score: Score) -> None:
+def _judge_phones(site: TrueSite, found: Outcome, score: SiteScore) -> None:
     true = {phone["e164"]: phone for phone in site.phones}
     stored = {number for contact in found.contacts for number in contact.phones}
     for number, phone in true.items():
@@ -137,7 +137,7 @@ def _judge_phones(site: TrueSite, found: Outcome, score: Score) -> None:
             score.miss(f"phone false: {_whose(site, number, phone)}", site.name, number)
 
 
-def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
+def _judge_people(site: TrueSite, found: Outcome, score: SiteScore) -> None:
     on_contacts = {contact.name for contact in found.contacts if contact.name}
     known: set[str] = set()
     named: set[str] = set()
@@ -175,9 +175,13 @@ def _judge_people(site: TrueSite, found: Outcome, score: Score) -> None:
         if is_right and not is_chosen:
             stored = f"{chosen!r} instead of {site.decision_maker!r}"
             score.miss("another decision maker chosen", site.name, stored)
+        has_contact = is_named(site.decision_maker, named)
+        score.count("decision_maker_reached", right=has_contact)
+        if is_right and not has_contact:
+            score.miss("decision maker on no contact", site.name, site.decision_maker)
 
 
-def _judge_links(site: TrueSite, found: Outcome, score: Score) -> None:
+def _judge_links(site: TrueSite, found: Outcome, score: SiteScore) -> None:
     """Judge whether contacts that carry a name carry the right one."""
     emails = {email["address"].lower(): email for email in site.emails}
     phones = {phone["e164"]: phone for phone in site.phones}
@@ -195,14 +199,17 @@ def _judge_links(site: TrueSite, found: Outcome, score: Score) -> None:
             measure == "phone_person" and _is_first_name(contact.name, allowed)
         )
         score.count(measure, right=is_right)
+        known_by = contact.email or min(contact.phones, default="")
+        score.claim(found, "owner", known_by, right=is_right)
         if not is_right:
             kind = "e-mail" if contact.email else "phone"
             stored = f"{value} -> {contact.name!r} (true: {allowed})"
             score.miss(f"{kind} given to the wrong person", site.name, stored)
 
 
-def _judge_addresses(site: TrueSite, found: Outcome, score: Score) -> None:
-    stored = {address_key(a): a for c in found.contacts if (a := c.address)}
+def _judge_addresses(site: TrueSite, found: Outcome, score: SiteScore) -> None:
+    on_contacts = (contact.address for contact in found.contacts if contact.address)
+    stored = {address_key(one): one for one in (*on_contacts, *found.addresses)}
     for true in site.addresses:
         if _is(true, NOT_ASKED):
             continue
@@ -227,7 +234,7 @@ def _judge_addresses(site: TrueSite, found: Outcome, score: Score) -> None:
             score.miss("address false", site.name, str(address.get("text"))[:90])
 
 
-def _judge_pages(site: TrueSite, found: Outcome, score: Score) -> None:
+def _judge_pages(site: TrueSite, found: Outcome, score: SiteScore) -> None:
     """Judge whether the pages that say most were read at all."""
     for page in site.contact_pages:
         is_read = _was_read(found, page)

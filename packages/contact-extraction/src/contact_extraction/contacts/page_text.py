@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from contact_extraction.html import Line, Page
+from contact_extraction.html import HtmlPage, Line
 
-SNIPPET: Final = 200
+SNIPPET_CHARACTERS: Final = 200
 _DIGIT: Final = re.compile("[0-9]")
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PageText:
     """The visible lines of a page joined by line ends, folded blocks at the end."""
 
-    page: Page
+    page: HtmlPage
     lines: tuple[Line, ...]
     text: str
     starts: tuple[int, ...]
@@ -53,9 +53,9 @@ class Sheet:
 
     def snippet(self, start: int, end: int) -> str:
         """Cut at most 200 characters around a value, the value inside."""
-        if end - start >= SNIPPET:
-            return self.text[start : start + SNIPPET].replace("\n", " ")
-        room = (SNIPPET - (end - start)) // 2
+        if end - start >= SNIPPET_CHARACTERS:
+            return self.text[start : start + SNIPPET_CHARACTERS].replace("\n", " ")
+        room = (SNIPPET_CHARACTERS - (end - start)) // 2
         left = max(0, start - room)
         right = min(len(self.text), end + room)
         if left > 0:
@@ -80,7 +80,7 @@ class Sheet:
 MAX_TEXT: Final = 4 * 1024 * 1024
 
 
-def sheet_of(page: Page) -> Sheet:
+def page_text(page: HtmlPage) -> PageText:
     """Lay out the visible lines of a page."""
     lines = []
     starts = []
@@ -97,7 +97,7 @@ def sheet_of(page: Page) -> Sheet:
         starts.append(offset)
         parts.append(line.text)
         offset += len(line.text) + 1
-    return Sheet(page, tuple(lines), "\n".join(parts), tuple(starts), visible)
+    return PageText(page, tuple(lines), "\n".join(parts), tuple(starts), visible)
 
 
 def _same_length_lower(text: str) -> str:

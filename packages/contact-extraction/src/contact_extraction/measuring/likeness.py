@@ -1,25 +1,19 @@
 """Say whether two names, organisations or addresses are the same."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-PAIR: Final = 2
-ENDING: Final = 5
+from contact_extraction.text import fold
+
+MIN_WORDS: Final = 2
+ENDING_LETTERS: Final = 5
 """Letters of a street that are enough to know it by."""
-
-
-def fold(text: str | None) -> str:
-    """Write a text in small letters without accents."""
-    spelt = (text or "").translate(_LETTERS)
-    plain = unicodedata.normalize("NFKD", spelt)
-    return plain.encode("ascii", "ignore").decode().lower()
 
 
 def words_of_name(name: str | None) -> list[str]:
     """Return the words of a person's name, without titles."""
-    return [word for word in _WORD.findall(fold(name)) if word not in _TITLES]
+    return [word for word in _WORD.findall(fold(name or "")) if word not in _TITLES]
 
 
 def is_same_person(first: str, second: str) -> bool:
@@ -29,7 +23,7 @@ def is_same_person(first: str, second: str) -> bool:
     )
     if not small:
         return False
-    return small == big or (len(small) >= PAIR and small <= big)
+    return small == big or (len(small) >= MIN_WORDS and small <= big)
 
 
 def is_named(name: str, names: Iterable[str]) -> bool:
@@ -49,7 +43,7 @@ def is_same_organisation(first: str | None, second: str | None) -> bool:
     if "".join(one) == "".join(other):
         return True
     small, big = sorted((set(one), set(other)), key=len)
-    return small <= big and (len(small) >= PAIR or small == big)
+    return small <= big and (len(small) >= MIN_WORDS or small == big)
 
 
 def is_same_address(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
@@ -60,7 +54,7 @@ def is_same_address(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
         return False
     if not true.get("street"):
         said = f"{stored.get('city') or ''} {stored.get('text') or ''}"
-        return fold(true.get("city")) in fold(said)
+        return fold(true.get("city") or "") in fold(said)
     return _is_same_street(stored, true)
 
 
@@ -88,12 +82,12 @@ def _is_same_street(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
     if said in meant or meant in said:
         return True
     last = _street(str(true["street"]).rpartition(",")[2])
-    return len(last) > ENDING and last in _street(stored.get("text"))
+    return len(last) > ENDING_LETTERS and last in _street(stored.get("text"))
 
 
 def _street(text: Any) -> str:  # noqa: ANN401 - as the truth and the records have it
     plain = _ABBREVIATED.sub(
-        lambda word: _SHORT[word[0]], _STREET.sub("str", fold(text))
+        lambda word: _SHORT[word[0]], _STREET.sub("str", fold(str(text or "")))
     )
     return _NOT_LETTER.sub("", _WAY.sub("", plain))
 
@@ -103,12 +97,9 @@ def _digits(text: Any) -> str:  # noqa: ANN401 - as the truth and the records ha
 
 
 def _words_of_organisation(name: str | None) -> list[str]:
-    return [word for word in _WORD.findall(fold(name)) if word not in _FORMS]
+    return [word for word in _WORD.findall(fold(name or "")) if word not in _FORMS]
 
 
-_LETTERS: Final = str.maketrans(
-    {"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "\u0131": "i", "æ": "ae"}
-)
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _NOT_LETTER: Final = re.compile(r"[^a-z0-9]")
 _NOT_DIGIT: Final = re.compile(r"\D")

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from scrapersky.measuring import TrueSite, judge
-from scrapersky.measuring.judge import Claim
-from scrapersky.measuring.likeness import (
+from contact_extraction.measuring.corpus import TrueSite
+from contact_extraction.measuring.likeness import (
     is_same_address,
     is_same_organisation,
     is_same_person,
 )
-from scrapersky.measuring.outcome import FoundContact, FoundPage, Outcome
+from contact_extraction.measuring.outcome import FoundContact, FoundPage, Outcome
+from contact_extraction.measuring.site_score import StoredValue, score_site
 
 SITE = TrueSite(
     name="alder.example",
@@ -43,7 +43,7 @@ def contact(
 
 def test_nothing_found_is_recall_zero_and_no_precision() -> None:
     """What was never said cannot be false."""
-    score = judge(SITE, Outcome("alder.example"))
+    score = score_site(SITE, Outcome("alder.example"))
     assert score.share("email_recall") == 0
     assert score.share("email_precision") is None
     assert score.share("organisation") == 0
@@ -57,7 +57,7 @@ def test_a_placeholder_and_a_third_party_are_false_and_an_optional_value_is_neit
     reported = ["office@alder.example", "you@template.example", "old@alder.example",
             "chamber@guild.example"]  # fmt: skip
     found = Outcome("alder.example", contacts=[contact(email) for email in reported])
-    score = judge(SITE, found)
+    score = score_site(SITE, found)
     assert (score.right["email_recall"], score.total["email_recall"]) == (1, 1)
     assert (score.right["email_precision"], score.total["email_precision"]) == (1, 3)
     assert "e-mail false: placeholder" in score.misses
@@ -74,7 +74,7 @@ def test_a_name_counts_for_the_person_and_for_whose_value_it_is() -> None:
             contact(phone="+441584000000", name="Oak Flooring"),
         ],
     )
-    score = judge(SITE, found)
+    score = score_site(SITE, found)
     assert score.share("people_known") == 1
     assert (score.right["people_precision"], score.total["people_precision"]) == (2, 3)
     assert score.share("email_person") == 1
@@ -89,7 +89,7 @@ def test_a_page_counts_as_read_however_the_server_names_it() -> None:
         FoundPage("https://alder.example/contact", 0.9, "Complete", is_read=True),
         FoundPage("https://alder.example/team.html", 0.2, None, is_read=False),
     ]
-    score = judge(SITE, Outcome("alder.example", pages=pages))
+    score = score_site(SITE, Outcome("alder.example", pages=pages))
     assert (score.right["contact_pages_read"], score.total["contact_pages_read"]) == (
         1,
         2,
@@ -143,8 +143,8 @@ def test_how_sure_of_a_value_the_pipeline_was_stands_beside_whether_it_is_right(
             ("person", "jo marsh"): 0.9,
         },
     )
-    assert judge(SITE, found).claims == [
-        Claim("email", 0.97, is_right=True),
-        Claim("email", 0.6, is_right=False),
-        Claim("person", 0.9, is_right=True),
+    assert score_site(SITE, found).claims == [
+        StoredValue("email", 0.97, is_right=True),
+        StoredValue("email", 0.6, is_right=False),
+        StoredValue("person", 0.9, is_right=True),
     ]

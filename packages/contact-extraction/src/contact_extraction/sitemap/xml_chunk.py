@@ -13,7 +13,7 @@ from lxml import etree
 
 from contact_extraction.errors import BadSitemap
 from contact_extraction.sitemap.repair import repaired
-from contact_extraction.sitemap.stream import PIECE
+from contact_extraction.sitemap.stream import PIECE_BYTES
 
 # Undocumented, and the only name that lxml has for it: hence the bound on its version.
 Tree: TypeAlias = etree._Element  # noqa: SLF001
@@ -54,7 +54,9 @@ def after_prolog(start: bytes) -> int:
     """Return where the declaration, comments and instructions end."""
     at = 0
     while True:
-        at += len(start[at : at + PIECE]) - len(start[at : at + PIECE].lstrip())
+        at += len(start[at : at + PIECE_BYTES]) - len(
+            start[at : at + PIECE_BYTES].lstrip()
+        )
         for opening, closing in _PROLOG:
             if start.startswith(opening, at):
                 end = start.find(closing, at + len(opening))
@@ -72,7 +74,7 @@ def holds_notes(xml: bytes) -> bool:
     return b"!" in xml and b"<!" in xml
 
 
-class Slabs:
+class XmlChunker:
     """Collects bytes of the root's content and gives them out as slabs."""
 
     def __init__(self, root: Root, item: bytes) -> None:
@@ -83,7 +85,7 @@ class Slabs:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Yield the content in parts that end after an item."""
         self._content += piece
-        while len(self._content) >= PIECE:
+        while len(self._content) >= PIECE_BYTES:
             cut = self._cut()
             if not cut:
                 return
@@ -130,10 +132,10 @@ class Slabs:
         )
 
 
-class SlabParser:
+class XmlChunkParser:
     """Parses slabs: strictly, then repaired, then item by item."""
 
-    def __init__(self, root: Root, slabs: Slabs) -> None:
+    def __init__(self, root: Root, slabs: XmlChunker) -> None:
         self.recovered = False
         self._root = root
         self._slabs = slabs
@@ -223,7 +225,7 @@ _NAME: Final = re.compile(rb"<[^\s/>!?<]{1,200}+|\s[\w:.-]{1,200}+(?==)")
 _MAX_NAMES: Final = 5_000
 _CUT_TRIES: Final = 8
 _MAX_SALVAGES: Final = 5_000
-_MAX_SLAB: Final = 8 * PIECE
+_MAX_SLAB: Final = 8 * PIECE_BYTES
 
 
 def _refuse_many_names(xml: bytes) -> None:
