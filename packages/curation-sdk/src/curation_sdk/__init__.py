@@ -1,29 +1,20 @@
-"""The Curation SDK: any status column of any SQLAlchemy model becomes a crash-safe queue."""
+"""The Curation SDK: any status column of any SQLAlchemy model becomes a crash-safe queue.
 
-from curation_sdk import dead_letters, events
+What every program needs is here; the rest is one module deeper: `control` (pause, depth,
+cancel, queue_once), `dead_letters`, `dashboard`, `errors`, `events`, `periodic`, `reap`,
+`registry`, `testing`, `working`.
+"""
+
+from curation_sdk import control, dead_letters
 from curation_sdk.connection import Transaction
-from curation_sdk.control import (
-    depth,
-    oldest,
-    pause,
-    purge,
-    rate,
-    resume,
-    states,
-    wake,
-)
 from curation_sdk.errors import (
-    ClaimLost,
     ContractViolation,
     CurationSdkError,
-    InvalidStage,
     Permanent,
     StageBroken,
     Transient,
-    UnknownItem,
-    UnknownStage,
 )
-from curation_sdk.history import Attempt, History, history
+from curation_sdk.history import history
 from curation_sdk.job_loop import run_job_loop
 from curation_sdk.migrations import migrate
 from curation_sdk.outcome import (
@@ -35,32 +26,22 @@ from curation_sdk.outcome import (
     Retry,
     Skip,
 )
-from curation_sdk.process import is_dead, sign
-from curation_sdk.quarantine import is_working_alone
-from curation_sdk.queue import Queue
-from curation_sdk.reap import Reaped, reap
-from curation_sdk.registry import AnyStage, Registry, queue_index
-from curation_sdk.stage import Backoff, Stage, stage
+from curation_sdk.quickstart import QueueMixin, run_worker
+from curation_sdk.registry import Registry, queue_index
+from curation_sdk.stage import Backoff, Stage, in_thread, stage
 from curation_sdk.worker import Worker
-from curation_sdk.working import WorkingItem, uncounted_wait, working_item
 
 __all__ = [
-    "AnyStage",
-    "Attempt",
     "Backoff",
-    "ClaimLost",
     "ContractViolation",
     "CurationSdkError",
     "Done",
     "Effect",
     "GiveUp",
-    "History",
-    "InvalidStage",
     "Later",
     "Outcome",
     "Permanent",
-    "Queue",
-    "Reaped",
+    "QueueMixin",
     "Registry",
     "Retry",
     "Skip",
@@ -68,29 +49,14 @@ __all__ = [
     "StageBroken",
     "Transaction",
     "Transient",
-    "UnknownItem",
-    "UnknownStage",
     "Worker",
-    "WorkingItem",
+    "control",
     "dead_letters",
-    "depth",
-    "events",
     "history",
-    "is_dead",
-    "is_working_alone",
+    "in_thread",
     "migrate",
-    "oldest",
-    "pause",
-    "purge",
     "queue_index",
-    "rate",
-    "reap",
-    "resume",
     "run_job_loop",
-    "sign",
+    "run_worker",
     "stage",
-    "states",
-    "uncounted_wait",
-    "wake",
-    "working_item",
 ]

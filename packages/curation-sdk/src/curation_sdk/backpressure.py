@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Mapping
 
 from curation_sdk import statements
-from curation_sdk.background import LONGEST_PAUSE, BackgroundTasks
-from curation_sdk.connection import Connection
+from curation_sdk.background import MAX_PAUSE_SECONDS, BackgroundTasks
+from curation_sdk.claim_gate import Obstacle
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.events import Event, Events, Paused, Resumed
 from curation_sdk.execution import StageRun
 from curation_sdk.settlement import Broken
 
-LOOK_AT_STATES = 0.5
+STATE_POLL_SECONDS = 0.5
 
 
 class Backpressure:
@@ -19,7 +20,7 @@ class Backpressure:
     def __init__(
         self,
         runs: Mapping[str, StageRun],
-        connection: Connection,
+        connection: WorkerConnection,
         background: BackgroundTasks,
         events: Events[Event],
     ) -> None:
@@ -33,14 +34,13 @@ class Backpressure:
         """Watch the pauses of every stage."""
         while True:
             await self._look_at_pauses()
-            await asyncio.sleep(LOOK_AT_STATES)
+            await asyncio.sleep(STATE_POLL_SECONDS)
 
     def pause(self, run: StageRun, broken: Broken) -> None:
         """Pause a stage whose work has reported that no item can succeed now."""
-        if run.paused is not None:
+        if run.gate.reason(Obstacle.PAUSED) is not None:
             return
-        run.paused = broken.why
-        run.changed.set()
+        run.gate.close(Obstacle.PAUSED, broken.why)
         self._events.emit(Paused(run.stage.name, broken.why))
         run.give_back_ready(broken.why)
         task = self._background.start(self._store_pause(run, broken))
@@ -63,23 +63,25 @@ class Backpressure:
                 )
             except Exception as error:  # noqa: BLE001 - until it is stored
                 self._background.report("pause", error)
-                await asyncio.sleep(LONGEST_PAUSE)
+                await asyncio.sleep(MAX_PAUSE_SECONDS)
             else:
                 return
 
     async def _look_at_pauses(self) -> None:
-        asked_at = {name: run.paused for name, run in self._runs.items()}
+        before = {
+            name: run.gate.reason(Obstacle.PAUSED) for name, run in self._runs.items()
+        }
         rows = await self._connection.fetch(statements.STATES, list(self._runs))
         for row in rows:
             run = self._runs[row["name"]]
-            if run.paused != asked_at[row["name"]] or row["name"] in self._storing:
+            known = run.gate.reason(Obstacle.PAUSED)
+            if known != before[row["name"]] or row["name"] in self._storing:
                 # It broke meanwhile; the database does not know of the pause yet.
                 continue
-            if row["paused"] and run.paused is None:
-                run.paused = row["paused_why"] or "paused"
+            if row["paused"] and known is None:
+                run.gate.close(Obstacle.PAUSED, row["paused_why"] or "paused")
                 self._events.emit(Paused(run.stage.name, row["paused_why"]))
                 run.give_back_ready("the stage was paused")
-            elif not row["paused"] and run.paused is not None:
-                run.paused = None
+            elif not row["paused"] and known is not None:
+                run.gate.open(Obstacle.PAUSED)
                 self._events.emit(Resumed(run.stage.name))
-                run.wake.set()

@@ -1,5 +1,6 @@
 """Claim: take the next items of a stage, at a cost that does not grow with the table."""
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,12 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 import asyncpg
-import orjson
 from sqlalchemy import Column, Dialect, Float, Numeric, inspect
 from sqlalchemy.orm import ColumnProperty, Mapper
 
 from curation_sdk.compat import detach, instance_maker
-from curation_sdk.connection import Connection, Transaction
+from curation_sdk.connection import Transaction, WorkerConnection
 from curation_sdk.limits import ClaimLimits
 from curation_sdk.queue import OrderTerm, column_of, only_key, order_terms, stored
 from curation_sdk.stage import Stage
@@ -27,11 +27,11 @@ ANY_TRIES = (0, 2**31 - 1)
 POSTPONED = (0, 0)
 """Items that wait without having spent an attempt."""
 FAILED_BEFORE = (1, ANY_TRIES[1])
-RESCAN_EVERY = 2.0
+RESCAN_SECONDS = 2.0
 """Seconds after which rows behind the cursor are looked for again."""
-TENANTS_EVERY = 0.25
+TENANT_LIST_SECONDS = 0.25
 """Seconds for which a list of tenants with queued rows is used."""
-EXPECT_CLAIMED = 10.0
+REQUEUE_SECONDS = 10.0
 """Seconds for which, after one queued row that had a claim, more are expected."""
 
 
@@ -58,7 +58,7 @@ class ClaimedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimedKey:
     """A claim without its row, for work that loads the row itself."""
 
     key: Any
@@ -75,7 +75,7 @@ class Claimer:
         self,
         stage: Stage[Any, Any],
         statements: Statements,
-        connection: Connection,
+        connection: WorkerConnection,
         worker: str,
         limits: ClaimLimits | None = None,
     ) -> None:
@@ -86,7 +86,7 @@ class Claimer:
         self._worker = worker
         self._cursor: tuple[Any, Any] | None = None
         self._scanned = 0.0
-        self._claimed_rows_at = -EXPECT_CLAIMED
+        self._claimed_rows_at = -REQUEUE_SECONDS
         self._tenants: list[Any] = []
         self._tenants_at = 0.0
         where = {column: n for n, column in enumerate(carried_columns(stage))}
@@ -120,7 +120,7 @@ class Claimer:
         """
         limit = limit or self._stage.batch
         shared = self._statements.claim_shared is not None
-        if time.monotonic() - self._claimed_rows_at > EXPECT_CLAIMED:
+        if time.monotonic() - self._claimed_rows_at > REQUEUE_SECONDS:
             try:
                 return await (self._share(limit) if shared else self._walk_on(limit))
             except asyncpg.UniqueViolationError:
@@ -157,7 +157,7 @@ class Claimer:
 
     async def _walk_on(self, limit: int) -> list[ClaimedItem]:
         onward = self._statements.claim_onward
-        fresh = time.monotonic() - self._scanned < RESCAN_EVERY
+        fresh = time.monotonic() - self._scanned < RESCAN_SECONDS
         if onward is not None and self._cursor is not None and fresh:
             # Starting after the last item skips the dead index entries that an old
             # snapshot keeps; rows behind the cursor are found by the next full scan.
@@ -171,7 +171,7 @@ class Claimer:
         return found
 
     async def _share(self, limit: int, *, again: bool = False) -> list[ClaimedItem]:
-        stale = time.monotonic() - self._tenants_at > TENANTS_EVERY
+        stale = time.monotonic() - self._tenants_at > TENANT_LIST_SECONDS
         if stale or not self._tenants:
             await self._refresh_tenants()
         batch = min(limit, self._stage.batch)
@@ -214,14 +214,14 @@ class Claimer:
             rows = in_order(rows, self._ranks)
         found = [ClaimedItem(row[at], fence, row, now) for row in rows]
         if history and history[0] is not None:
-            known = orjson.loads(history[0])
+            known = json.loads(history[0])
             for held in found:
                 held.tries, held.crashes = known.get(held.item, (1, 0))
         return found
 
     async def _send(
         self,
-        sender: Connection | Transaction,
+        sender: WorkerConnection | Transaction,
         limit: int,
         statement: Statement,
         *more: object,

@@ -6,29 +6,47 @@ settles. Nothing here depends on session state, so a pooler may sit in between.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 import asyncpg
-from sqlalchemy import CursorResult, Executable, ScalarResult
+from sqlalchemy import (
+    URL,
+    CursorResult,
+    Executable,
+    ScalarResult,
+    TextClause,
+    make_url,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from curation_sdk.compat import pool_capacity
+from curation_sdk.errors import ContractViolation, CurationSdkError
 
 STATEMENT_TIMEOUT = timedelta(seconds=8)
-CONNECT_TIMEOUT = 5.0
+CONNECT_TIMEOUT_SECONDS = 5.0
 """Seconds that opening a connection may take, including the driver's own queries.
 
 With the timeout of a statement, this bounds how long a silent connection blocks a worker.
 """
-CANCEL_TIMEOUT = 2.0
+CANCEL_TIMEOUT_SECONDS = 2.0
 """Seconds for which the server is asked to cancel what a lost connection still does."""
 # If this process hangs in the middle, the server must release the row locks as soon as the
 # client would have given up. LOCAL: behind a pooler, others use the same connection later.
+IDLE_TIMEOUT = timedelta(seconds=8)
 BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 8000"
 TRANSIENT_CLASSES = ("08", "40", "53", "55", "57", "58")
 """Connection, rollback, resources, object state, intervention, system errors."""
+ENDS_TRANSACTION = re.compile(
+    r"\s*(COMMIT|END|ABORT|ROLLBACK(?!\s+((WORK|TRANSACTION)\s+)?TO\b))\b",
+    re.IGNORECASE,
+)
+"""Statements that end a transaction; not those that go back to a savepoint."""
 
 
 AtEnd: TypeAlias = Callable[["Transaction", list[Any]], Awaitable[None]]
@@ -59,6 +77,7 @@ class Transaction:
 
     async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
         """Execute a statement as the driver takes it ($1, $2 ...); return its rows."""
+        refuse_end(statement)
         async with asyncio.timeout(STATEMENT_TIMEOUT.total_seconds()):
             return await self._driver.fetch(statement, *arguments)
 
@@ -68,6 +87,7 @@ class Transaction:
         parameters: Any = None,  # noqa: ANN401 - as SQLAlchemy takes them
     ) -> CursorResult[Any]:
         """Execute a SQLAlchemy statement."""
+        refuse_end(statement)
         async with asyncio.timeout(STATEMENT_TIMEOUT.total_seconds()):
             return await self._connection.execute(statement, parameters)
 
@@ -79,6 +99,26 @@ class Transaction:
         """Execute a SQLAlchemy statement and return the first column of its rows."""
         async with asyncio.timeout(STATEMENT_TIMEOUT.total_seconds()):
             return await self._connection.scalars(statement, parameters)
+
+    @contextlib.contextmanager
+    def until_dropped_as_idle(self, limit: asyncio.Timeout) -> Iterator[None]:
+        """End a time limit early if the server drops the transaction for being idle.
+
+        Whoever keeps it open without a statement waits for something else, perhaps for
+        what the transaction itself has locked.
+        """
+        loop, began = asyncio.get_running_loop(), time.monotonic()
+
+        def dropped(_driver: object) -> None:
+            idle = IDLE_TIMEOUT.total_seconds() * 0.9
+            if time.monotonic() - began > idle and limit.when() is not None:
+                limit.reschedule(loop.time())
+
+        self._driver.add_termination_listener(dropped)
+        try:
+            yield
+        finally:
+            self._driver.remove_termination_listener(dropped)
 
     def wake(self, *stages: str) -> None:
         """Notify the workers of these stages, after the commit, that rows were queued."""
@@ -98,8 +138,28 @@ class Transaction:
             act = next(iter(self._at_end))
             await act(self, self._at_end.pop(act))
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether an effect has ended it, in a way that nobody could refuse."""
+        return not (self._driver.is_closed() or self._driver.is_in_transaction())
 
-class Connection:
+
+def refuse_end(statement: object) -> None:
+    """Raise for a statement that would end the transaction of an effect."""
+    said = statement.text if isinstance(statement, TextClause) else statement
+    if isinstance(said, str) and ENDS_TRANSACTION.match(said):
+        raise ended_by_effect()
+
+
+def ended_by_effect() -> ContractViolation:
+    """Return what is wrong with a COMMIT or ROLLBACK of an effect."""
+    return ContractViolation(
+        "An effect ended the transaction that it was given.",
+        hint="Leave the commit to the SDK; raise to take back what was written.",
+    )
+
+
+class WorkerConnection:
     """A connection of the pool, checked out until it breaks or is closed."""
 
     def __init__(
@@ -166,7 +226,7 @@ class Connection:
         if self._driver is not None and not self._driver.is_closed():
             return self._driver
         await self._drop()
-        async with asyncio.timeout(CONNECT_TIMEOUT):
+        async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
             return await self._connect()
 
     async def _connect(self) -> "asyncpg.Connection[Any]":
@@ -206,6 +266,52 @@ class Connection:
                     await connection.close()
 
 
+def engine_of(url: str | URL) -> AsyncEngine:
+    """Make an engine from an address of any PostgreSQL driver, or of libpq."""
+    given = make_url(url)
+    if given.get_backend_name() not in {"postgresql", "postgres"}:
+        raise CurationSdkError(
+            f"{given.get_backend_name()} is not PostgreSQL.",
+            hint="Write the address as postgresql://user:password@host/database.",
+        )
+    query = dict(given.query)
+    if "sslmode" in query:  # libpq's name
+        query["ssl"] = query.pop("sslmode")
+    return create_async_engine(given.set(drivername="postgresql+asyncpg", query=query))
+
+
+def refuse_unusable_engine(engine: object, *, connections: int = 1) -> None:
+    """Raise for an engine that the SDK cannot use, or with too few connections."""
+    if not isinstance(engine, AsyncEngine):
+        raise CurationSdkError(
+            f"{engine!r} is not an AsyncEngine.",
+            hint="Make it with create_async_engine('postgresql+asyncpg://...').",
+        )
+    if engine.dialect.driver != "asyncpg":
+        raise CurationSdkError(
+            f"The engine's driver is {engine.dialect.driver}; the SDK needs asyncpg.",
+            hint="Make it with create_async_engine('postgresql+asyncpg://...'); the rest "
+            "of the program may keep its own engine.",
+        )
+    capacity = pool_capacity(engine.pool)
+    if capacity is not None and capacity < connections:
+        raise CurationSdkError(
+            f"The engine has a pool of {capacity} connections; this needs "
+            f"a pool of at least {connections} connections.",
+            hint="Pass a larger pool_size or max_overflow to create_async_engine.",
+        )
+
+
+async def refuse_autocommit(connection: AsyncConnection) -> None:
+    """Raise if a statement on this connection did not begin a transaction."""
+    if not (await driver_beneath(connection)).is_in_transaction():
+        raise CurationSdkError(
+            "The engine's connections are in AUTOCOMMIT: each statement would commit "
+            "by itself.",
+            hint="Leave out isolation_level='AUTOCOMMIT'.",
+        )
+
+
 async def driver_beneath(connection: AsyncConnection) -> "asyncpg.Connection[Any]":
     """Return the driver's connection that SQLAlchemy's uses."""
     raw = await connection.get_raw_connection()
@@ -222,7 +328,7 @@ async def cut(driver: "asyncpg.Connection[Any]") -> None:
     another one, until all connections are in use.
     """
     try:
-        async with asyncio.timeout(CANCEL_TIMEOUT):
+        async with asyncio.timeout(CANCEL_TIMEOUT_SECONDS):
             await driver.close()
     except Exception:  # noqa: BLE001 - it is lost anyway
         driver.terminate()

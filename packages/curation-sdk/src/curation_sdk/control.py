@@ -6,25 +6,31 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from sqlalchemy import CursorResult
+from sqlalchemy import CursorResult, func, inspect
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk import statements
-from curation_sdk.errors import UnknownStage
-from curation_sdk.queue import Queue
+from curation_sdk.connection import driver_beneath, refuse_unusable_engine
+from curation_sdk.errors import CurationSdkError, UnknownStage
+from curation_sdk.queue import Queue, touched_column
+from curation_sdk.stage import Attribute, Stage
 
 __all__ = [
     "NEVER",
     "Database",
     "StageState",
+    "cancel",
     "count_waiting",
     "depth",
+    "driver_beneath",
     "forget",
     "hold",
     "oldest",
     "pause",
     "purge",
     "queue_named",
+    "queue_once",
     "queues",
     "rate",
     "release",
@@ -35,7 +41,7 @@ __all__ = [
     "withdraw",
 ]
 
-PURGE_STEP = 5_000
+PURGE_CHUNK_ROWS = 5_000
 NEVER = datetime.fromisoformat(statements.NEVER_TEXT)
 """The due time of a held item."""
 
@@ -68,6 +74,7 @@ async def transaction(database: Database) -> AsyncIterator[AsyncConnection]:
     if isinstance(database, AsyncConnection):
         yield database
         return
+    refuse_unusable_engine(database)
     async with database.begin() as connection:
         yield connection
 
@@ -106,7 +113,12 @@ async def queue_named(database: Database, stage: str) -> Queue:
     for queue in await queues(database):
         if queue.stage == stage:
             return queue
-    raise UnknownStage(
+    raise unknown_stage(stage)
+
+
+def unknown_stage(stage: str) -> UnknownStage:
+    """Return what to raise for a stage that the database does not know."""
+    return UnknownStage(
         f"No stage is called '{stage}'.",
         hint="A stage is known once a worker has started with it.",
     )
@@ -140,7 +152,7 @@ async def change_stage(
     async with transaction(database) as connection:
         changed = await execute(connection, statement, stage, *arguments)
         if changed.first() is None:
-            raise UnknownStage(f"No stage is called '{stage}'.")
+            raise unknown_stage(stage)
 
 
 async def wake(database: Database, *stages: str) -> None:
@@ -201,11 +213,11 @@ async def purge(
                     connection,
                     statements.PURGE,
                     older_than.total_seconds(),
-                    PURGE_STEP,
+                    PURGE_CHUNK_ROWS,
                 )
             ).rowcount
         total += deleted
-        if deleted < PURGE_STEP:
+        if deleted < PURGE_CHUNK_ROWS:
             break
     return total
 
@@ -241,6 +253,59 @@ async def withdraw(
         connection, statements.withdraw(queue), queue.stage, list(items), why
     )
     return withdrawn.rowcount
+
+
+async def cancel(
+    database: Database, stage: str, *item_ids: object, why: str = "cancelled"
+) -> int:
+    """Fail queued, waiting and running items, with a reason; return how many.
+
+    The function of a running one is cancelled at its worker's next heartbeat, within a fifth
+    of the lease, and nothing it returns counts. No dead letter is made.
+    """
+    queue = await queue_named(database, stage)
+    items = [str(item) for item in item_ids]
+    async with transaction(database) as connection:
+        done = await execute(connection, statements.cancel(queue), stage, items, why)
+        return done.rowcount
+
+
+async def queue_once(
+    database: Database, stage: Stage[Any, Any], unique: Attribute, **values: object
+) -> bool:
+    """Add a row to a queue unless it is queued or in work already; return whether.
+
+    `unique` is a column of the model with a unique constraint, and has a value in
+    `values`. A row that is finished or has failed is queued again, with these values.
+    """
+    status, waiting = stage.claims, (stage.queued, stage.processing)
+    mapper = inspect(stage.model)
+    row = {**values, status.key: stage.queued}
+    if unknown := row.keys() - set(mapper.columns.keys()):
+        raise CurationSdkError(f"{stage.model.__name__} has no column {min(unknown)}.")
+    if row.get(unique.key) is None:
+        raise CurationSdkError(
+            f"queue_once was given no value of {unique}.",
+            hint=f"Pass {unique.key}=...: what no other row may have.",
+        )
+    added = insert(stage.model).values(
+        {mapper.columns[name].key: value for name, value in row.items()}
+    )
+    others = [mapper.columns[name].key for name in row if name != unique.key]
+    changed: dict[str, Any] = {key: added.excluded[key] for key in others}
+    touched = touched_column(mapper)
+    if touched is not None:  # or it would go before all that wait
+        changed.setdefault(touched.key, func.now())
+    statement = added.on_conflict_do_update(
+        index_elements=[unique.property.columns[0]],
+        set_=changed,
+        where=status.not_in(waiting),
+    ).returning(status)
+    async with transaction(database) as connection:
+        is_queued = (await connection.execute(statement)).first() is not None
+        if is_queued:
+            await execute(connection, statements.NOTIFY, [stage.name])
+    return is_queued
 
 
 async def forget(connection: AsyncConnection, stage: str, item_id: object) -> None:

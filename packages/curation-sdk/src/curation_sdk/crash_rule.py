@@ -42,8 +42,8 @@ CRASHED_WITHOUT_IT = """SELECT FROM lately
           WHERE b.item = expired.item AND b.stage = $1 AND b.outcome = 'rescued'
             AND b.worker = lately.worker)"""
 
-IS_POISON = f"""alone AND deaths >= $2::int AND (
-      deaths >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({CRASHED_WITHOUT_IT}))"""
+IS_POISON = f"""alone AND crashes >= $2::int AND (
+      crashes >= $2::int + {BENEFIT_OF_DOUBT} OR NOT EXISTS ({CRASHED_WITHOUT_IT}))"""
 
 SET_APART = """UPDATE curation.claim SET alone = true
   WHERE stage = $1 AND item = $2 AND fence = $3 RETURNING item"""

@@ -64,7 +64,10 @@ async def inspect(database: Database, stage: str, item_id: object) -> DeadLetter
     queue = await queue_named(database, stage)
     found = await of_queue(database, queue, 1, item=str(item_id))
     if not found:
-        raise UnknownItem(f"Stage '{stage}' has no dead letter {item_id}.")
+        raise UnknownItem(
+            f"Stage '{stage}' has no dead letter {item_id}.",
+            hint="List those it has: this one may be queued again, or dismissed.",
+        )
     async with transaction(database) as connection:
         attempts = await attempts_of(connection, stage, str(item_id))
     return replace(found[0], attempts=attempts)

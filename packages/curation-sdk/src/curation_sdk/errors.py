@@ -24,7 +24,9 @@ class CurationSdkError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
+        # In a traceback, in a log and in the error column alike.
+        super().__init__(f"{message} {hint}" if hint else message)
+        self.message = message
         self.hint = hint
 
 

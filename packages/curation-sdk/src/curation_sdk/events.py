@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, TypeAlias, TypeVar
 
-import structlog
+from curation_sdk.log import get_logger
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ EventT = TypeVar("EventT")
 Listener = Callable[[EventT], None]
 """A plain function that is called with every event."""
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class Events(Generic[EventT]):

@@ -1,12 +1,13 @@
 """Heartbeat: renew leases, cancel items past their timeout, rescue abandoned items."""
 
 import asyncio
+import math
 import time
 from collections.abc import Mapping
 
 from curation_sdk import statements
 from curation_sdk.background import BackgroundTasks
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.execution import StageRun
 from curation_sdk.reap import Reaper
 
@@ -17,7 +18,7 @@ class Heartbeat:
     def __init__(
         self,
         runs: Mapping[str, StageRun],
-        connection: Connection,
+        connection: WorkerConnection,
         background: BackgroundTasks,
         reaper: Reaper,
     ) -> None:
@@ -25,6 +26,7 @@ class Heartbeat:
         self._connection = connection
         self._background = background
         self._reaper = reaper
+        self._looked_at: dict[str, float] = {}
 
     async def beat(self) -> None:
         """Extend the leases of everything in hand; stop work on what was lost."""
@@ -59,6 +61,7 @@ class Heartbeat:
         while True:
             # At once: whoever was killed here was most likely the one before us.
             await self._reaper.reap_dead(known)
+            await self._look_for_unclaimed()
             await asyncio.sleep(every)
             await self._reaper.reap(known)
 
@@ -67,8 +70,21 @@ class Heartbeat:
 
         Those that no worker ever claimed are abandoned after the timeout of an item.
         """
+        self._looked_at[run.stage.name] = time.monotonic()
         await self._reaper.reap_dead([run.queue])
         await self._reaper.reap([run.queue])
+        await self._requeue_unclaimed(run)
+
+    async def _look_for_unclaimed(self) -> None:
+        """Look for rows in work that nobody has claimed: at the start, then now and then."""
+        now = time.monotonic()
+        for name, run in self._runs.items():
+            after = run.stage.timeout.total_seconds()
+            if now - self._looked_at.get(name, -math.inf) > after / 2:
+                self._looked_at[name] = now
+                await self._requeue_unclaimed(run)
+
+    async def _requeue_unclaimed(self, run: StageRun) -> None:
         try:
             await self._reaper.requeue_abandoned(
                 run.queue, run.stage.timeout.total_seconds()
@@ -89,6 +105,6 @@ class Heartbeat:
             await asyncio.sleep(pause)
             late = max(time.monotonic() - began - pause, 0.0)
             for run in self._runs.values():
-                run.lag += late
+                run.slow.lag += late
                 run.check_timeouts()
                 run.make_room()

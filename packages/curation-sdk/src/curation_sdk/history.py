@@ -10,6 +10,8 @@ from curation_sdk.control import Database, execute, queue_named, transaction
 from curation_sdk.errors import UnknownItem
 from curation_sdk.working import correlation_id
 
+__all__ = ["Attempt", "History", "history"]
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -21,7 +23,7 @@ class Attempt:
     """Which attempt it was, counted from 1."""
     outcome: str
     """done, skipped, retried, postponed, gave_up, exhausted, returned, rescued,
-    quarantined, refused, unclaimed, requeued, replayed or discarded."""
+    cancelled, quarantined, refused, unclaimed, requeued, replayed or discarded."""
     why: str | None
     """The reason, where there is one."""
     worker: str | None
@@ -85,7 +87,7 @@ async def history(database: Database, stage: str, item_id: object) -> History:
         lease_until=claim.lease_until if claim else None,
         next_try_at=claim.due_at if claim else None,
         tries=claim.tries if claim else 0,
-        crashes=claim.deaths if claim else 0,
+        crashes=claim.crashes if claim else 0,
         dead=dead,
         attempts=attempts,
     )

@@ -26,8 +26,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import InstrumentedAttribute
 
 from curation_sdk import statements
-from curation_sdk.claim import Claim
-from curation_sdk.connection import Transaction, driver_beneath, root_of
+from curation_sdk.claim import ClaimedKey
+from curation_sdk.connection import (
+    Transaction,
+    driver_beneath,
+    refuse_unusable_engine,
+    root_of,
+)
 from curation_sdk.errors import ClaimLost, ContractViolation, InvalidStage
 from curation_sdk.events import (
     Claimed,
@@ -37,8 +42,9 @@ from curation_sdk.events import (
     Retried,
     Settled,
 )
-from curation_sdk.execution import CANCEL_GRACE
-from curation_sdk.job_session import JobSession
+from curation_sdk.execution import CANCEL_GRACE_SECONDS
+from curation_sdk.job_session import JobSession, with_guarded_commits
+from curation_sdk.lock_wait import LockWait
 from curation_sdk.outcome import Done, GiveUp, Later, Outcome, Retry, Skip
 from curation_sdk.queue import Queue, queue_of
 from curation_sdk.settlement import (
@@ -47,7 +53,9 @@ from curation_sdk.settlement import (
     Result,
     Settlement,
     columns_of,
+    described,
     settlement_of,
+    text_of,
     traceback_of,
 )
 from curation_sdk.stage import (
@@ -66,6 +74,11 @@ from curation_sdk.worker import Worker
 JobFunction = Callable[[Any, JobSession], Awaitable[Outcome | None]]
 OrderBy = str | InstrumentedAttribute[Any] | ColumnElement[Any]
 Mode = Literal["drain", "one_batch"]
+LOOK_SHARE = 0.9
+"""The share of its timeout after which a function may be waiting for itself."""
+LOOK_SECONDS = 1.0
+"""What a look may take; a timeout of less is looked at when half of it has passed."""
+GONE_REASON = "its row is gone: the function deleted it, or changed its primary key"
 
 
 async def run_job_loop(  # noqa: PLR0917 - the order its users know
@@ -112,6 +125,8 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     back. One that runs past `timeout` is cancelled and tried again; if it ignores that
     for five seconds it is disconnected from the database and left to itself.
     """
+    # Two of the worker's own, and one for the session of an item.
+    refuse_unusable_engine(engine, connections=3)
     refuse_unmapped(name or "run_job_loop", model)
     refuse_foreign_statuses(
         name or model.__name__,
@@ -123,7 +138,7 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     if mode not in get_args(Mode):
         raise InvalidStage(stage_name, f"mode is {mode!r}, not one of {get_args(Mode)}")
 
-    async def work(claim: Claim, _tools: None) -> Any:  # noqa: ANN401 - a Result
+    async def work(claim: ClaimedKey, _tools: None) -> Any:  # noqa: ANN401 - a Result
         return await job.run(claim)
 
     stage: Stage[Any, Any] = Stage(
@@ -146,7 +161,7 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
         **(WorkOptions(concurrency=1) | options),
     )
     queue = queue_of(stage, engine.dialect)
-    job = Job(engine, stage, queue, processing_function)
+    job = JobRunner(with_guarded_commits(engine), stage, queue, processing_function)
     # Events of their own: those given may be shared with other loops and workers.
     heard: Events[Event] = Events()
     counts = JobCounts()
@@ -190,7 +205,7 @@ class JobCounts:
 
 
 @dataclass(slots=True)
-class Job:
+class JobRunner:
     """A user's function, and how its item is settled in the function's own session."""
 
     engine: AsyncEngine
@@ -200,34 +215,51 @@ class Job:
     failure: BaseException | None = None
     """What ends the loop: a broken contract, or what is not an Exception."""
 
-    async def run(self, claim: Claim) -> Result:
+    async def run(self, claim: ClaimedKey) -> Result:
         """Run the function in a fenced session, and settle in its transaction."""
         if self.failure is not None:
             return Broken(str(self.failure), is_local=True)
-        session = JobSession(self.engine, self.queue, claim)
-        limit = self.stage.timeout.total_seconds() + CANCEL_GRACE
-        late = asyncio.get_running_loop().call_later(limit, session.abandon)
+        session = JobSession(self.engine, self.stage.model, self.queue, claim)
+        wait = LockWait(self.engine, session)
+        limit = self.stage.timeout.total_seconds()
+        later = asyncio.get_running_loop().call_later
+        timers = (
+            later(
+                max(limit / 2, min(limit * LOOK_SHARE, limit - LOOK_SECONDS)), wait.look
+            ),
+            later(limit + CANCEL_GRACE_SECONDS, session.abandon),
+        )
         try:
             return await self._run_in(session, claim)
-        except (Exception, asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+        except asyncio.CancelledError:
+            if not wait.is_found:
+                raise
+            cause = await wait.cause(claim.item, name_of(self.function))
+            return cause if isinstance(cause, Retry) else self._stop(claim, cause)
+        except (Exception, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001 - it ends the loop
             return self._stop(claim, error)
         finally:
-            late.cancel()
+            for timer in timers:
+                timer.cancel()
             await session.end()
 
-    async def _run_in(self, session: JobSession, claim: Claim) -> Result:
+    async def _run_in(self, session: JobSession, claim: ClaimedKey) -> Result:
         try:
             outcome = await self._outcome_of(claim, session)
             if isinstance(outcome, Done):
+                session.refuse_ended_transaction()
                 return await self._settle_at_once(claim, session, outcome)
+            await session.refuse_other_transaction()
             await session.rollback()
         except ContractViolation as violation:
             if session.is_abandoned:
                 raise
             return self._stop(claim, violation)
         except Exception as error:
+            if broken := await self._violation_of(claim, session, error):
+                return self._stop(claim, broken)
             failed = await self._settle_failed(claim, session, error)
             if failed is None:
                 raise
@@ -235,7 +267,7 @@ class Job:
         return outcome
 
     async def _settle_failed(
-        self, claim: Claim, session: JobSession, error: Exception
+        self, claim: ClaimedKey, session: JobSession, error: Exception
     ) -> Result | None:
         """Settle an item that the function has marked as failed before it raised.
 
@@ -259,15 +291,35 @@ class Job:
                 return Committed(settlement)
         return None
 
-    def _stop(self, claim: Claim, failure: BaseException) -> Result:
+    async def _violation_of(
+        self, claim: ClaimedKey, session: JobSession, error: Exception
+    ) -> ContractViolation | None:
+        """Return which rule a function that raised has broken, if it has."""
+        if isinstance(error, ClaimLost):
+            return None
+        if is_in_use(error):
+            session.disconnect()
+            return ContractViolation(
+                f"{name_of(self.function)} used the session of item {claim.item} in "
+                "two tasks at once.",
+                hint="Await each statement before the next one; gather needs a session "
+                "for each of its tasks.",
+            )
+        try:
+            await session.refuse_other_transaction()
+        except ContractViolation as violation:
+            return violation
+        return None
+
+    def _stop(self, claim: ClaimedKey, failure: BaseException) -> Result:
         """End the loop; the item is handed back as if it had never been claimed."""
         if self.failure is None:
             self.failure = failure
-        why = str(failure) or repr(failure)
+        why = text_of(failure)
         self.queue.log.error("job.contract_violation", item=claim.item, why=why)
         return Broken(why, is_local=True)
 
-    async def _outcome_of(self, claim: Claim, session: JobSession) -> Outcome:
+    async def _outcome_of(self, claim: ClaimedKey, session: JobSession) -> Outcome:
         returned = self.function(claim.key, session)
         if not inspect.isawaitable(returned):
             raise ContractViolation(
@@ -280,14 +332,14 @@ class Job:
             return Done()
         if not isinstance(outcome, Done | Retry | Later | GiveUp | Skip):
             raise ContractViolation(
-                f"{name_of(self.function)} returned {outcome!r}.",
+                f"{name_of(self.function)} returned {described(outcome)}.",
                 hint="Return nothing when the item is done, raise when it failed, or "
                 "return an outcome (Done, Retry, Later, GiveUp, Skip).",
             )
         return outcome
 
     async def _settle_at_once(
-        self, claim: Claim, session: JobSession, outcome: Done
+        self, claim: ClaimedKey, session: JobSession, outcome: Done
     ) -> Result:
         """Settle, unless a task that the function left behind uses the connection."""
         try:
@@ -302,7 +354,9 @@ class Job:
                 hint="Await every task that the function starts before it returns.",
             ) from error
 
-    async def _settle(self, claim: Claim, session: JobSession, outcome: Done) -> Result:
+    async def _settle(
+        self, claim: ClaimedKey, session: JobSession, outcome: Done
+    ) -> Result:
         """Change the status in the session's transaction and commit both."""
         connection = await session.flushed_connection()
         driver = await driver_beneath(connection)
@@ -310,7 +364,7 @@ class Job:
             transaction = Transaction(connection, driver)
             await outcome.effect(transaction)
             await transaction.end()
-        key = (self.queue.stage, claim.item, claim.fence)
+        key = (self.queue.stage, claim.item, claim.fence, session.began_at)
         if await driver.fetch(statements.settle_one(self.queue), *key):
             await session.commit_with_status()
             return Committed()
@@ -318,11 +372,12 @@ class Job:
 
     async def _settle_as_set(
         self,
-        claim: Claim,
+        claim: ClaimedKey,
         session: JobSession,
         driver: Any,  # noqa: ANN401 - asyncpg's
     ) -> Result:
         """Settle an item whose status the function has set itself."""
+        await session.refuse_other_transaction()
         row = await driver.fetchrow(statements.status_as_set(self.queue), claim.item)
         status, error = row or (None, None)
         if status == self.queue.processing:
@@ -337,7 +392,7 @@ class Job:
 
     async def _close_claim(
         self,
-        claim: Claim,
+        claim: ClaimedKey,
         driver: Any,  # noqa: ANN401 - asyncpg's
         settlement: Settlement,
     ) -> None:
@@ -351,7 +406,7 @@ class Job:
             settlement.traceback,
         )
 
-    async def _settle_as_queued(self, claim: Claim, driver: Any) -> Settlement:  # noqa: ANN401
+    async def _settle_as_queued(self, claim: ClaimedKey, driver: Any) -> Settlement:  # noqa: ANN401
         """Try an item again that the function has queued, with the pauses of a failure.
 
         Left queued, the row would be claimed again immediately and endlessly.
@@ -374,7 +429,7 @@ def settlement_as_set(
 ) -> Settlement:
     """Interpret a status that the function has set: done, failed, or another one."""
     if status is None:
-        return Settlement("done", queue.done, "the function deleted its row")
+        return Settlement("done", queue.done, GONE_REASON)
     if status == queue.done:
         return Settlement("done", status, None)
     if status == queue.failed:

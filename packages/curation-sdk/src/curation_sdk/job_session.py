@@ -6,9 +6,12 @@ a commit only sets the point to which a later rollback goes back.
 """
 
 import sys
-from typing import Self
+from datetime import datetime
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import event
+import asyncpg
+from sqlalchemy import TextClause, event, inspect
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import (
     AsyncConnection,
@@ -17,6 +20,7 @@ from sqlalchemy.ext.asyncio import (
     AsyncSessionTransaction,
 )
 from sqlalchemy.orm import (
+    InstanceState,
     ORMExecuteState,
     Session,
     SessionTransaction,
@@ -24,9 +28,13 @@ from sqlalchemy.orm import (
 )
 
 from curation_sdk import statements
-from curation_sdk.claim import Claim
+from curation_sdk.claim import ClaimedKey
+from curation_sdk.connection import ENDS_TRANSACTION
 from curation_sdk.errors import ClaimLost, ContractViolation
 from curation_sdk.queue import Queue
+
+_sessions: "WeakKeyDictionary[Connection, JobSession]" = WeakKeyDictionary()
+"""Whose transaction runs on a connection."""
 
 
 class FencedSession(Session):
@@ -35,7 +43,7 @@ class FencedSession(Session):
     job_session: "JobSession"
 
 
-class Block(AsyncSessionTransaction):
+class SavepointBlock(AsyncSessionTransaction):
     """A savepoint of `begin()` or `begin_nested()`; one that raises takes back only itself."""
 
     __slots__ = ("_is_commit",)
@@ -69,9 +77,12 @@ class JobSession(AsyncSession):
     sync_session_class = FencedSession
     sync_session: FencedSession
 
-    def __init__(self, engine: AsyncEngine, queue: Queue, claim: Claim) -> None:
+    def __init__(
+        self, engine: AsyncEngine, model: type[Any], queue: Queue, claim: ClaimedKey
+    ) -> None:
         super().__init__(engine, expire_on_commit=False)
         self.sync_session.job_session = self
+        self.model = model
         self.queue = queue
         self.claim = claim
         self.open_blocks = 0
@@ -81,14 +92,16 @@ class JobSession(AsyncSession):
         self.may_commit = False
         self.is_abandoned = self.is_disconnected = False
         self.used_connection: Connection | None = None
+        self.began_at: datetime | None = None
+        """When its transaction began, by the database; another one begins at another time."""
 
     def begin(self) -> AsyncSessionTransaction:
         """Begin a block within the transaction; one that raises takes back only itself."""
-        return Block(self, is_commit=True)
+        return SavepointBlock(self, is_commit=True)
 
     def begin_nested(self) -> AsyncSessionTransaction:
         """Begin a block whose end does not count as a commit."""
-        return Block(self, is_commit=False)
+        return SavepointBlock(self, is_commit=False)
 
     async def commit(self) -> None:
         """Flush, and let no later rollback take it back; the loop commits."""
@@ -173,6 +186,46 @@ class JobSession(AsyncSession):
         if self.used_connection is not None:
             self.used_connection.invalidate()
 
+    def refuse_ended_transaction(self) -> None:
+        """Raise if the function has ended the transaction in a way that nobody could refuse."""
+        driver = self._open_driver()
+        if driver is not None and not driver.is_in_transaction():
+            raise ended_behind()
+
+    async def refuse_other_transaction(self) -> None:
+        """Raise, also if another one was begun in its place."""
+        self.refuse_ended_transaction()
+        driver = self._open_driver()
+        if driver is None:
+            return
+        try:
+            began_at = await driver.fetchval(statements.TRANSACTION_BEGAN)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError):
+            return  # the transaction has failed, or the connection is in use
+        if began_at != self.began_at:
+            raise ended_behind()
+
+    def server_pid(self) -> int | None:
+        """Return the server's process that has the transaction open, if there is one."""
+        driver = self._open_driver()
+        return None if driver is None else int(driver.get_server_pid())
+
+    def _open_driver(self) -> "asyncpg.Connection[Any] | None":
+        """Return the driver's connection while the session has a transaction on it."""
+        connection = self.used_connection
+        if connection is None or connection.closed or connection.invalidated:
+            return None
+        driver: Any = connection.connection.driver_connection
+        return driver if self.in_transaction() and not driver.is_closed() else None
+
+    def has_new_key(self, row: object) -> bool:
+        """Return whether this is the item's row, with another primary key than it has."""
+        state: InstanceState[Any] = inspect(row)
+        if state.class_ is not self.model or state.identity != (self.claim.key,):
+            return False
+        key = state.mapper.get_property_by_column(state.mapper.primary_key[0]).key
+        return bool(state.attrs[key].history.deleted)
+
     async def _end_savepoints(self, how: str) -> None:
         while (savepoint := self.get_nested_transaction()) is not None:
             await getattr(savepoint, how)()
@@ -188,21 +241,52 @@ class JobSession(AsyncSession):
         )
 
 
+def ended_behind() -> ContractViolation:
+    """Return what is wrong with a COMMIT or ROLLBACK that the session knows nothing of."""
+    return ContractViolation(
+        "The function ended the transaction behind its session.",
+        hint="Use commit(), rollback() or begin() of the session that the function was "
+        "given.",
+    )
+
+
+def with_guarded_commits(engine: AsyncEngine) -> AsyncEngine:
+    """Return the same engine, whose connections refuse to be committed behind a session."""
+    guarded = engine.execution_options()
+    event.listen(guarded.sync_engine, "commit", refuse_foreign_commit)
+    return guarded
+
+
+def refuse_foreign_commit(connection: Connection) -> None:
+    """Let only the loop commit a transaction that belongs to a session."""
+    session = _sessions.get(connection)
+    if session is not None and not session.may_commit:
+        raise ended_behind()
+
+
 @event.listens_for(FencedSession, "after_begin")
 def check_fence(
     session: FencedSession, transaction: SessionTransaction, connection: Connection
 ) -> None:
     """Let the session write only while the claim on its item holds."""
     job = session.job_session
-    job.refuse_late_use()
+    try:
+        job.refuse_late_use()
+    except ContractViolation:
+        # Nobody closes the session any more.
+        connection.invalidate()
+        connection.close()
+        raise
     if transaction.nested:
         return
     job.used_connection = connection
+    _sessions[connection] = job
     # The lock makes the reaper, and any later claim, wait for our COMMIT.
     found = connection.exec_driver_sql(
         statements.LOCK_CLAIM, (job.queue.stage, job.claim.item, job.claim.fence)
     )
-    if found.first() is None:
+    job.began_at = found.scalar()
+    if job.began_at is None:
         raise ClaimLost(f"Another worker has claimed item {job.claim.item} meanwhile.")
 
 
@@ -210,18 +294,21 @@ def check_fence(
 def refuse_commit(session: FencedSession) -> None:
     """Let only the loop commit the transaction."""
     if not session.job_session.may_commit and not session.in_nested_transaction():
-        raise ContractViolation(
-            "The function committed the transaction behind its session.",
-            hint="Use commit() or begin() of the session that the function was given.",
-        )
+        raise ended_behind()
 
 
 @event.listens_for(FencedSession, "before_flush")
 def refuse_late_flush(
     session: FencedSession, _context: UOWTransaction, _instances: object
 ) -> None:
-    """Refuse what a task left behind by the function would write."""
-    session.job_session.refuse_late_use()
+    """Refuse what a task left behind by the function would write, and another key."""
+    job = session.job_session
+    job.refuse_late_use()
+    if any(map(job.has_new_key, session.dirty)):
+        raise ContractViolation(
+            f"The function changed the primary key of item {job.claim.item}.",
+            hint="Add a row with the new key instead, and delete this one.",
+        )
 
 
 @event.listens_for(FencedSession, "after_flush")
@@ -238,5 +325,8 @@ def note_statement(state: ORMExecuteState) -> None:
     assert isinstance(session, FencedSession)  # noqa: S101 - registered for this class
     job = session.job_session
     job.refuse_late_use()
+    statement = state.statement
+    if isinstance(statement, TextClause) and ENDS_TRANSACTION.match(statement.text):
+        raise ended_behind()
     if (state.is_insert or state.is_update or state.is_delete) and not job.open_blocks:
         job.is_unsaved = True

@@ -11,7 +11,7 @@ from curation_sdk.stage import Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class HighWaterMark:
     """A queue that must not grow past its high-water mark, and the stages that fill it."""
 
     queue: Queue
@@ -26,7 +26,7 @@ class ClaimLimits:
     the stages concerned, so two of them never use the same room.
     """
 
-    def __init__(self, stage: Stage[Any, Any], marks: Iterable[Mark]) -> None:
+    def __init__(self, stage: Stage[Any, Any], marks: Iterable[HighWaterMark]) -> None:
         self._stage = stage.name
         self._rate = stage.rate_per_minute
         self._marks = tuple(marks)
@@ -71,7 +71,7 @@ def limits_of(
     """
     known = list(stages)
     marks = [
-        Mark(
+        HighWaterMark(
             queues[name],
             high_water,
             tuple(each.name for each in known if name in each.feeds),

@@ -15,18 +15,18 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from curation_sdk.connection import root_of
+from curation_sdk.connection import refuse_unusable_engine, root_of
 from curation_sdk.errors import CurationSdkError
 from curation_sdk.schema import metadata
 
 __all__ = ["LATEST", "current_version", "downgrade", "metadata", "migrate", "upgrade"]
 
-LOCK = 0x5C7A_9E0A
+LOCK_KEY = 0x5C7A_9E0A
 """The advisory lock that lets one process migrate while the others wait."""
 LOCK_TIMEOUT = "1s"
 """How long a step may wait for a table in use before it is rolled back and retried."""
-MOST_TRIES = 30
-RETRY_AFTER = 0.2
+MAX_LOCK_TRIES = 30
+LOCK_RETRY_SECONDS = 0.2
 LOCK_NOT_AVAILABLE = "55P03"
 OLDEST_SERVER = 14
 
@@ -168,7 +168,8 @@ COUNTED_SINCE = 3
 
 async def migrate(engine: AsyncEngine) -> int:
     """Apply the missing versions in one transaction; return how many there were."""
-    for attempt in range(1, MOST_TRIES + 1):
+    refuse_unusable_engine(engine)
+    for attempt in range(1, MAX_LOCK_TRIES + 1):
         try:
             async with engine.begin() as connection:
                 await connection.execute(
@@ -177,15 +178,15 @@ async def migrate(engine: AsyncEngine) -> int:
                 return await connection.run_sync(upgrade)
         except DBAPIError as error:
             code = getattr(root_of(error), "sqlstate", None)
-            if code != LOCK_NOT_AVAILABLE or attempt == MOST_TRIES:
+            if code != LOCK_NOT_AVAILABLE or attempt == MAX_LOCK_TRIES:
                 raise
-            await asyncio.sleep(RETRY_AFTER)
+            await asyncio.sleep(LOCK_RETRY_SECONDS)
     raise AssertionError  # pragma: no cover - the loop returns or raises
 
 
 def upgrade(connection: Connection, to: int = LATEST) -> int:
     """Apply the missing versions in an open transaction; return how many there were."""
-    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
     refuse_old_server(server_version(connection))
     found = current_version(connection)
     for number in range(found + 1, to + 1):

@@ -7,16 +7,18 @@ from typing import Any
 import asyncpg
 
 from curation_sdk import statements
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 
-NOTIFY_EVERY = 0.01
-PROBE_EVERY = 5.0
+NOTIFY_INTERVAL_SECONDS = 0.01
+PROBE_INTERVAL_SECONDS = 5.0
 
 
 class Notifier:
     """Sends wake-ups for many settles at once, and listens for those of others."""
 
-    def __init__(self, connection: Connection, wake: Callable[[str], None]) -> None:
+    def __init__(
+        self, connection: WorkerConnection, wake: Callable[[str], None]
+    ) -> None:
         self._connection = connection
         self._wake = wake
         self._stages: set[str] = set()
@@ -38,7 +40,7 @@ class Notifier:
             # transactions that write, and for many of them at once.
             names, self._stages = self._stages, set()
             await self._connection.fetch(statements.NOTIFY, sorted(names))
-            await asyncio.sleep(NOTIFY_EVERY)
+            await asyncio.sleep(NOTIFY_INTERVAL_SECONDS)
 
     async def listen(self, dsn: str, stages: Iterable[str]) -> None:
         """Wake a stage whenever a notification says that rows were queued for it."""
@@ -50,8 +52,8 @@ class Notifier:
             for name in stages:
                 self._wake(name)
             while not connection.is_closed():
-                await asyncio.sleep(PROBE_EVERY)
-                async with asyncio.timeout(PROBE_EVERY):
+                await asyncio.sleep(PROBE_INTERVAL_SECONDS)
+                async with asyncio.timeout(PROBE_INTERVAL_SECONDS):
                     await connection.execute(statements.PROBE)
         finally:
             connection.terminate()

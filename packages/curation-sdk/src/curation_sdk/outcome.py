@@ -23,7 +23,7 @@ class Done:
 
     effect: Effect | None = None
     """Writes the results."""
-    nothing: str | None = None
+    empty_because: str | None = None
     """Why there are no results, for the history."""
     lock: str | None = None
     """Results with the same lock are written one after the other, by whichever worker."""

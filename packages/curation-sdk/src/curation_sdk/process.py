@@ -12,6 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 from uuid import UUID
 
+__all__ = ["is_dead", "sign"]
+
 RANDOM_BITS = 24
 START_BITS = 40
 PROCESS_BITS = 24

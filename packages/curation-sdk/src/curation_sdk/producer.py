@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Mapping
 
 from curation_sdk import statements
 from curation_sdk.background import (
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
+    FIRST_PAUSE_SECONDS,
+    MAX_PAUSE_SECONDS,
     BackgroundTasks,
     wait_for,
 )
@@ -18,18 +18,18 @@ from curation_sdk.claim import (
     ClaimedItem,
     Tries,
 )
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.crash_rule import tried_together
 from curation_sdk.events import Claimed, Drained, Event, Events, Overclaimed
 from curation_sdk.execution import StageRun
 from curation_sdk.quarantine import Quarantine
 from curation_sdk.settlement import Returned
 
-LOOK_FOR_RETRIES = 0.25
-LOOK_FOR_ROOM = 0.5
-WAIT_HOLDS = 1.0
+RETRY_POLL_SECONDS = 0.25
+ROOM_POLL_SECONDS = 0.5
+WAIT_VALID_SECONDS = 1.0
 """Seconds after which it says nothing any more that first attempts waited."""
-QUIET_AFTER = 10.0
+IDLE_AFTER_SECONDS = 10.0
 """Seconds without any item after which retries are looked for less often."""
 
 
@@ -39,7 +39,7 @@ class Producer:
     def __init__(
         self,
         runs: Mapping[str, StageRun],
-        connection: Connection,
+        connection: WorkerConnection,
         background: BackgroundTasks,
         events: Events[Event],
         *,
@@ -55,14 +55,11 @@ class Producer:
         self._tasks: dict[str, list[asyncio.Task[None]]] = {}
         self._closed = False
         self.under_way = 0
-        # Cleared while one item must be the only one in hand.
-        self.may_claim = asyncio.Event()
-        self.may_claim.set()
         self._quarantine = Quarantine(runs, connection, background, self)
         self._looking = asyncio.Lock()
-        self._looked_at = -LOOK_FOR_RETRIES
+        self._looked_at = -RETRY_POLL_SECONDS
         self._due: dict[str, tuple[bool, bool]] = {}
-        self._waited_at = -WAIT_HOLDS
+        self._waited_at = -WAIT_VALID_SECONDS
 
     def is_active(self, run: StageRun) -> bool:
         """Return whether claims are sent for a stage."""
@@ -101,7 +98,7 @@ class Producer:
         # A claim that is under way must end, or its items would be known to no one.
         run.wake.set()
         run.room.set()
-        run.suspect_gone.set()
+        run.rescued.some_gone.set()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def close(self) -> None:
@@ -132,47 +129,47 @@ class Producer:
             run.give_back_ready("the worker stopped")
 
     async def _produce(self, run: StageRun) -> None:
-        pause = FIRST_PAUSE
+        pause = FIRST_PAUSE_SECONDS
         while self.is_active(run):
             run.wake.clear()
-            if not self.may_claim.is_set():
-                await wait_for(self.may_claim, LOOK_FOR_RETRIES)
-                continue
-            if not run.has_room():
+            if not (size := run.claim_size()):
                 run.room.clear()
                 await run.room.wait()
                 continue
-            if not run.is_open:
+            if not run.gate.is_open:
                 await wait_for(run.wake, self._poll)
                 continue
             began = time.monotonic()
             try:
-                size = run.claim_size()
                 found = await self._claim(run, run.claimer.next_batch(size), size)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._background.report("claim", error)
                 await wait_for(run.wake, pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
-                await self._return_strays(run)
+                pause = min(2 * pause, MAX_PAUSE_SECONDS)
+                await self._release_unknown_claims(run)
                 continue
-            pause = FIRST_PAUSE
+            pause = FIRST_PAUSE_SECONDS
             if found:
                 continue
             held_back = run.claimer.held_back_by is not None
-            if run.empty_at <= run.busy_at and self._events and not held_back:
+            if (
+                run.looks.empty_at <= run.looks.busy_at
+                and self._events
+                and not held_back
+            ):
                 self._events.emit(Drained(run.stage.name))
-            run.empty_at = began
+            run.looks.empty_at = began
             run.changed.set()
             # Nobody says when there is room again.
-            look_again = min(LOOK_FOR_ROOM, self._poll) if held_back else self._poll
+            look_again = min(ROOM_POLL_SECONDS, self._poll) if held_back else self._poll
             await wait_for(run.wake, look_again)
 
     async def _produce_waiting(self, run: StageRun) -> None:
         while self.is_active(run):
-            is_called = run.suspect_gone.is_set()
-            run.suspect_gone.clear()
-            if not run.is_open or not self.may_claim.is_set():
-                await wait_for(run.suspect_gone, LOOK_FOR_RETRIES)
+            is_called = run.rescued.some_gone.is_set()
+            run.rescued.some_gone.clear()
+            if not run.gate.is_open:
+                await wait_for(run.rescued.some_gone, RETRY_POLL_SECONDS)
                 continue
             began = time.monotonic()
             found, alone, held_back = 0, 0, False
@@ -185,17 +182,17 @@ class Producer:
                     alone = await self._claim_crashed(run)
             except Exception as error:  # noqa: BLE001 - nothing may end a worker
                 self._background.report("claim", error)
-                await wait_for(run.suspect_gone, LONGEST_PAUSE)
-                await self._return_strays(run)
+                await wait_for(run.rescued.some_gone, MAX_PAUSE_SECONDS)
+                await self._release_unknown_claims(run)
             else:
-                if not (found or alone or held_back or run.suspects):
-                    run.empty_waiting_at = began
+                if not (found or alone or held_back or run.rescued.items):
+                    run.looks.none_due_at = began
                     run.changed.set()
             if not alone and found < run.stage.batch:
                 # Retries come due one by one: each claim takes those of a moment.
-                quiet = began - run.busy_at > QUIET_AFTER
-                pause = LONGEST_PAUSE if quiet else LOOK_FOR_RETRIES
-                await wait_for(run.suspect_gone, pause)
+                quiet = began - run.looks.busy_at > IDLE_AFTER_SECONDS
+                pause = MAX_PAUSE_SECONDS if quiet else RETRY_POLL_SECONDS
+                await wait_for(run.rescued.some_gone, pause)
 
     async def _look_for_due(
         self, *, at_once: bool
@@ -207,7 +204,7 @@ class Producer:
         """
         async with self._looking:
             began = time.monotonic()
-            if at_once or began - self._looked_at > LOOK_FOR_RETRIES / 2:
+            if at_once or began - self._looked_at > RETRY_POLL_SECONDS / 2:
                 rows = await self._connection.fetch(statements.DUE, list(self._runs))
                 self._due = {row[0]: (row[1], row[2]) for row in rows}
                 self._looked_at = began
@@ -216,7 +213,7 @@ class Producer:
     async def _claim_retries(self, run: StageRun) -> tuple[int, bool]:
         """Claim what may be tried again; return how many, and whether some must wait."""
         batch = run.stage.batch
-        retries = run.room_retries(others_wait=self._first_attempts_wait())
+        retries = run.retries.room(others_wait=self._first_attempts_wait())
         due: list[ClaimedItem] = []
         if len(run.ready) < batch:
             if retries < batch:
@@ -224,8 +221,8 @@ class Producer:
             if retries:
                 tries = FAILED_BEFORE if retries < batch else ANY_TRIES
                 due += await self._claim_due(run, retries, tries)
-        if room := run.room_slow():
-            claim = run.claimer.next_due_of(run.slow_items, room)
+        if room := run.slow.room(others_wait=bool(run.ready)):
+            claim = run.claimer.next_due_of(run.slow.known, room)
             due += await self._claim(run, claim, room, slow=True)
         return len(due), retries < batch
 
@@ -234,7 +231,7 @@ class Producer:
 
         They are worked a few at a time: the next ones when some are gone.
         """
-        if room := run.room_rescued():
+        if room := run.rescued.room(run.slow.slots()):
             await self._claim_rescued(run, room)
         return await self._quarantine.try_suspects(run)
 
@@ -246,17 +243,17 @@ class Producer:
         now = time.monotonic()
         if any(run.first_attempts_wait for run in self._runs.values()):
             self._waited_at = now
-        return now - self._waited_at < WAIT_HOLDS
+        return now - self._waited_at < WAIT_VALID_SECONDS
 
     async def _claim_due(
         self, run: StageRun, limit: int, tries: Tries = ANY_TRIES
     ) -> list[ClaimedItem]:
-        claim = run.claimer.next_due(limit, tries, but=run.slow_items)
+        claim = run.claimer.next_due(limit, tries, but=run.slow.known)
         return await self._claim(run, claim, limit)
 
     async def _claim_rescued(self, run: StageRun, limit: int) -> list[ClaimedItem]:
         found = await self._claim(run, run.claimer.next_rescued(limit), limit)
-        run.suspects.update(held for held in found if held.item in run.held)
+        run.rescued.items.update(held for held in found if held.item in run.held)
         return found
 
     async def _claim(
@@ -275,7 +272,7 @@ class Producer:
             self.under_way -= 1
         return found
 
-    async def _return_strays(self, run: StageRun) -> None:
+    async def _release_unknown_claims(self, run: StageRun) -> None:
         """Return items that a claim took although its answer was lost."""
         try:
             rows = await self._connection.fetch(
@@ -288,5 +285,5 @@ class Producer:
             known = run.held.get(row["item"])
             if known is None or known.fence != row["fence"]:
                 stray = ClaimedItem(row["item"], row["fence"], None, now)
-                stray.tries, stray.crashes = row["tries"], row["deaths"]
+                stray.tries, stray.crashes = row["tries"], row["crashes"]
                 run.finish(stray, Returned("the claim's answer was lost"))

@@ -5,56 +5,35 @@ The rule is in `crash_rule`; this is the part of a worker that tries suspects al
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Protocol
 
 from curation_sdk import crash_rule
 from curation_sdk.background import BackgroundTasks
 from curation_sdk.claim import ClaimedItem
-from curation_sdk.connection import Connection
+from curation_sdk.claim_gate import Obstacle
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.execution import StageRun
+from curation_sdk.outcome import Later
 from curation_sdk.settlement import Returned
+from curation_sdk.working import working_alone
 
-ALONE_AT_MOST = 10.0
+MAX_ALONE_SECONDS = 10.0
 """Seconds a worker spends on items worked alone before it returns to the others."""
-FIRST_TRIAL = 5.0
+FIRST_TRIAL_SECONDS = 5.0
 """Seconds an item may take when it is first worked alone; each further time twice that."""
-QUIET_WITHIN = 5.0
+CLEARING_SECONDS = 5.0
 """Seconds that items in work get to end before one is worked alone."""
-REST = 4.0
+REST_FACTOR = 4.0
 """How many times as long as on items worked alone a worker then spends on all others."""
-TICK = 0.005
-MAKING_ROOM = "another item must be worked alone"
-
-_is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
-
-
-def is_working_alone() -> bool:
-    """Return whether the current item is worked alone, so that all others wait for it.
-
-    Work that would have to wait long for something (a rate limit, a lock) should return
-    `Later` instead.
-    """
-    return _is_alone.get()
-
-
-@contextmanager
-def working_alone() -> Iterator[None]:
-    """Mark everything that begins inside the block, tasks included, as working alone."""
-    token = _is_alone.set(True)
-    try:
-        yield
-    finally:
-        _is_alone.reset(token)
+TICK_SECONDS = 0.005
+CLEARING_REASON = "another item must be worked alone"
 
 
 class Intake(Protocol):
-    """What quarantine needs of the producer: to stop all claims, and to start one item."""
+    """What quarantine needs of the producer: which claims there are, and to start one item."""
 
-    may_claim: asyncio.Event
     under_way: int
 
     def is_active(self, run: StageRun) -> bool:
@@ -72,7 +51,7 @@ class Quarantine:
     def __init__(
         self,
         runs: "Mapping[str, StageRun]",
-        connection: Connection,
+        connection: WorkerConnection,
         background: BackgroundTasks,
         intake: Intake,
     ) -> None:
@@ -92,20 +71,22 @@ class Quarantine:
         began, tried = time.monotonic(), 0
         try:
             while self._intake.is_active(run) and tried != most:
-                if time.monotonic() - began > ALONE_AT_MOST:
+                if time.monotonic() - began > MAX_ALONE_SECONDS:
                     break
                 found = await run.claimer.next_suspect()
                 if not found:
                     break
-                self._intake.may_claim.clear()
+                for each in self._runs.values():
+                    each.gate.close(Obstacle.ALONE, CLEARING_REASON)
                 await self._work_alone(run, found[0])
                 tried += 1
         finally:
             self._is_busy = False
-            self._intake.may_claim.set()
+            for each in self._runs.values():
+                each.gate.open(Obstacle.ALONE)
         if tried:
             now = time.monotonic()
-            self._not_before = now + REST * (now - began)
+            self._not_before = now + REST_FACTOR * (now - began)
         return tried
 
     async def _work_alone(self, run: StageRun, held: ClaimedItem) -> None:
@@ -124,30 +105,31 @@ class Quarantine:
         worker late is found as well.
         """
         key = (run.stage.name, held.item)
-        timeout = self._timeouts.pop(key, FIRST_TRIAL)
+        timeout = self._timeouts.pop(key, FIRST_TRIAL_SECONDS)
         deadline = time.monotonic() + timeout
         while run.holds(held) and self._intake.is_active(run):
             if key not in self._timeouts and time.monotonic() > deadline:
                 self._timeouts[key] = 2 * timeout
-                after = timedelta(seconds=REST * timeout)
-                run.set_back(held, "it took too long to be worked alone", after)
-            await asyncio.sleep(TICK)
+                after = timedelta(seconds=REST_FACTOR * timeout)
+                why = "it took too long to be worked alone"
+                run.stop_items(Later(why, after), held)
+            await asyncio.sleep(TICK_SECONDS)
 
     async def _is_quiet(self, run: StageRun, held: ClaimedItem) -> bool:
         """Wait until nothing else is in hand; return whether it is so.
 
         What does not end in time is returned to the queue: the whole worker waits.
         """
-        deadline = time.monotonic() + QUIET_WITHIN
+        deadline = time.monotonic() + CLEARING_SECONDS
         while run.holds(held) and self._intake.is_active(run):
             for each in self._runs.values():
-                each.give_back_ready(MAKING_ROOM)
+                each.give_back_ready(CLEARING_REASON)
                 if time.monotonic() > deadline:
-                    each.stop_all(Returned(MAKING_ROOM))
+                    each.stop_items(Returned(CLEARING_REASON))
             in_hand = sum(len(each.held) for each in self._runs.values())
             if in_hand == 1 and not self._intake.under_way:
                 return True
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(TICK_SECONDS)
         return False
 
     async def _set_apart(self, run: StageRun, held: ClaimedItem) -> bool:

@@ -4,17 +4,17 @@ It is kept in the database too, so that a rescue, a replay or a dashboard needs 
 the stage's name and none of the code that declared it.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
-import orjson
-import structlog
 from sqlalchemy import Column, Dialect, Enum, String, UnaryExpression, inspect
 from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from sqlalchemy.sql import operators
 
 from curation_sdk.errors import InvalidStage
+from curation_sdk.log import get_logger
 from curation_sdk.stage import Attribute, Order, Stage, Term
 
 
@@ -49,7 +49,7 @@ class Queue:
     @property
     def log(self) -> Any:  # noqa: ANN401 - as structlog types it
         """The logger of lines about its items; each says of which stage."""
-        return structlog.get_logger(self.logger, stage=self.stage)
+        return get_logger(self.logger, stage=self.stage)
 
     @property
     def order(self) -> str:
@@ -72,12 +72,12 @@ class Queue:
         values = asdict(self)
         # The name that workers of older versions read.
         values["max_deaths"] = values.pop("max_crashes")
-        return orjson.dumps(values).decode()
+        return json.dumps(values)
 
     @classmethod
     def loads(cls, text: str) -> "Queue":
         """Read what `dumps` wrote, also when a newer version added fields."""
-        values = orjson.loads(text)
+        values = json.loads(text)
         values["max_crashes"] = values.pop("max_deaths")
         values["ordering"] = tuple(values.get("ordering", ()))
         known = cls.__dataclass_fields__
@@ -87,6 +87,7 @@ class Queue:
 def queue_of(stage: Stage[Any, Any], dialect: Dialect) -> Queue:
     """Translate a stage's declaration; raise if its column cannot be a queue."""
     mapper: Mapper[Any] = inspect(stage.model)
+    refuse_subclass(stage.name, mapper)
     key = only_key(stage, mapper)
     quote = dialect.identifier_preparer
     status = column_of(stage, stage.claims)
@@ -144,6 +145,21 @@ def stored(stage: Stage[Any, Any], status: object, dialect: Dialect) -> str:
 def literal(value: str) -> str:
     """Quote a text for SQL, where a parameter would hide the partial index."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def refuse_subclass(name: str, mapper: Mapper[Any]) -> None:
+    """Raise for a class that shares its rows with the one it inherits from.
+
+    Claims look at one table, and would take the rows of all its classes.
+    """
+    if mapper.inherits is not None and not mapper.concrete:
+        base, model = mapper.inherits.class_.__name__, mapper.class_.__name__
+        raise InvalidStage(
+            name,
+            f"{model} inherits from {base}, whose table holds rows of other classes too",
+            hint=f"Declare it for a status column of {base}, and return Skip for rows of "
+            "other classes; or map the table once more, by itself.",
+        )
 
 
 def only_key(stage: Stage[Any, Any], mapper: Mapper[Any]) -> Column[Any]:

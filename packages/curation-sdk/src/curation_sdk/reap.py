@@ -9,15 +9,17 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import statements
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.control import queues
 from curation_sdk.events import DeadLettered, Event, Events, Requeued, Rescued
 from curation_sdk.process import is_dead
 from curation_sdk.queue import Queue
 from curation_sdk.working import correlation_id
 
-ORPHANED = "it was processing, but no worker had claimed it"
-MOST_NAMED = 10
+__all__ = ["Reaped", "reap"]
+
+ORPHAN_REASON = "it was processing, but no worker had claimed it"
+MAX_LOGGED_ITEMS = 10
 """How many items a log line names; the history has them all."""
 
 
@@ -50,7 +52,7 @@ class Reaper:
     """
 
     def __init__(
-        self, connection: Connection, events: Events[Event] | None = None
+        self, connection: WorkerConnection, events: Events[Event] | None = None
     ) -> None:
         self._connection = connection
         self._events: Events[Event] = events if events is not None else Events()
@@ -131,22 +133,29 @@ class Reaper:
 
     async def _requeue_orphans(self, queue: Queue, after: float = 0.0) -> Reaped:
         rows = await self._connection.fetch(
-            statements.requeue_orphans(queue), queue.stage, ORPHANED, after
+            statements.requeue_orphans(queue), queue.stage, ORPHAN_REASON, after
         )
-        items = [item for (item,) in rows]
-        if items:
-            named = items[:MOST_NAMED]
+        items = [item for item, is_freed in rows if is_freed]
+        if seen := len(rows) - len(items):
             queue.log.warning(
-                "items.requeued", count=len(items), items=named, why=ORPHANED
+                "items.unclaimed",
+                count=seen,
+                why=ORPHAN_REASON,
+                queued_again_after_seconds=after,
+            )
+        if items:
+            named = items[:MAX_LOGGED_ITEMS]
+            queue.log.warning(
+                "items.requeued", count=len(items), items=named, why=ORPHAN_REASON
             )
         for item in items:
-            self._events.emit(Requeued(queue.stage, item, ORPHANED))
+            self._events.emit(Requeued(queue.stage, item, ORPHAN_REASON))
         return Reaped(requeued=len(items))
 
     def _report(self, queue: Queue, row: Any) -> None:  # noqa: ANN401 - a driver's record
         stage, item, worker = queue.stage, row["item"], row["worker"]
         if row["poison"]:
-            why = f"its worker crashed {row['deaths']} times"
+            why = f"its worker crashed {row['crashes']} times"
             queue.log.error("item.quarantined", item=item, worker=worker, why=why)
             known = correlation_id(item, row["fence"])
             self._events.emit(DeadLettered(stage, item, "quarantined", why, known))
@@ -172,7 +181,7 @@ async def reap(
     that are processing although no worker has claimed them are queued again; without
     `orphans` they are not looked for, which takes reading the whole of every table.
     """
-    connection = Connection(engine)
+    connection = WorkerConnection(engine)
     try:
         reaper = Reaper(connection, events)
         return await reaper.reap_at_once(await queues(engine), orphans=orphans)

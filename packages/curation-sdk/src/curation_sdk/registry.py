@@ -1,10 +1,10 @@
 """The stages of an application, checked before anything starts."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from asyncpg import InsufficientPrivilegeError, UndefinedTableError
 from sqlalchemy import Column, Index, inspect
 from sqlalchemy.exc import DBAPIError, ProgrammingError
@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.orm import InstrumentedAttribute, Mapper
 
 from curation_sdk import statements
-from curation_sdk.connection import is_transient, root_of
+from curation_sdk.connection import is_transient, refuse_autocommit, root_of
 from curation_sdk.control import execute
 from curation_sdk.errors import CurationSdkError, InvalidStage
 from curation_sdk.migrations import refuse_old_tables
@@ -21,6 +21,7 @@ from curation_sdk.queue import (
     column_of,
     only_key,
     queue_of,
+    refuse_subclass,
     terms_of,
     touched_column,
 )
@@ -31,7 +32,7 @@ AnyStage = Stage[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class CheckedStage:
     """A stage that passed the check: its queue, and whether its index ends in the key."""
 
     stage: AnyStage
@@ -71,14 +72,16 @@ class Registry:
 
     async def check(
         self, engine: AsyncEngine, stages: Sequence[AnyStage] | None = None
-    ) -> list[Ready]:
+    ) -> list[CheckedStage]:
         """Check stages (all, unless some are given) against the database; record them."""
         chosen = list(stages) if stages is not None else list(self)
         async with engine.connect() as connection:
             await refuse_reading_only(connection)
+            await refuse_autocommit(connection)
             await refuse_missing_privileges(connection)
             await refuse_old_tables(connection)
             ready = await check_stages(connection, chosen)
+            await refuse_other_tables(connection, [each.queue for each in ready])
             await connection.rollback()
         # In the order of names: two starting workers must not lock crosswise.
         queues = sorted((each.queue for each in ready), key=lambda queue: queue.stage)
@@ -106,6 +109,7 @@ def queue_index(
     the column, so that an application can list the queues that its tables have.
     """
     mapper: Mapper[Any] = inspect(claims.class_)
+    refuse_subclass(claims.key, mapper)
     status: Column[Any] = claims.property.columns[0]
     key = mapper.primary_key[0]
     columns: list[Any] = []
@@ -165,7 +169,7 @@ def refuse_unconsumed(stages: Iterable[AnyStage], queues: Iterable[Attribute]) -
 
 async def check_stages(
     connection: AsyncConnection, stages: Sequence[AnyStage]
-) -> list[Ready]:
+) -> list[CheckedStage]:
     """Check stages against the tables they name, all of them by a few statements."""
     asked = [(stage, queue_of(stage, connection.dialect)) for stage in stages]
     await refuse_unknown_statuses(connection, asked)
@@ -174,17 +178,17 @@ async def check_stages(
     for stage in stages:
         refuse_nullable_tenant(stage)
     if await use_partial_indexes(connection, [queue for _, queue in asked]):
-        return [Ready(stage, queue, keyed=True) for stage, queue in asked]
+        return [CheckedStage(stage, queue, keyed=True) for stage, queue in asked]
     return [await ready_alone(connection, *each) for each in asked]
 
 
 async def ready_alone(
     connection: AsyncConnection, stage: AnyStage, queue: Queue
-) -> Ready:
+) -> CheckedStage:
     """Find out by which index one stage claims."""
     for keyed in (True, False):
         if await uses_partial_index(connection, queue, keyed=keyed):
-            return Ready(stage, queue, keyed)
+            return CheckedStage(stage, queue, keyed)
     raise InvalidStage(
         stage.name,
         f"{queue.table} has no partial index for its claims, so every claim would "
@@ -241,7 +245,7 @@ async def refuse_unwritable_tables(
     tables = [queue.table for _, queue in asked]
     columns = [[column.name for column in written_columns(s)] for s, _ in asked]
     found = await execute(
-        connection, statements.TABLE_PRIVILEGES, tables, orjson.dumps(columns).decode()
+        connection, statements.TABLE_PRIVILEGES, tables, json.dumps(columns)
     )
     for (stage, queue), row in zip(asked, found, strict=True):
         if row.unknown is not None:
@@ -282,6 +286,23 @@ async def refuse_ambiguous_rows(
                 f"{queue.table} may have several rows with the same {queue.key}",
                 hint=f"ALTER TABLE {queue.table} ADD PRIMARY KEY ({queue.key});",
             )
+
+
+async def refuse_other_tables(
+    connection: AsyncConnection, queues: Sequence[Queue]
+) -> None:
+    """Raise if a stage of this name has rows of another table in work.
+
+    Claims name the stage and the key: the rows of one table would pass for the other's.
+    """
+    names = [queue.stage for queue in queues]
+    tables = [queue.table for queue in queues]
+    for row in await execute(connection, statements.OTHER_TABLES, names, tables):
+        raise InvalidStage(
+            row.name,
+            f"a stage of this name works rows of {row.known}, and some are claimed",
+            hint="Give this stage a name of its own, or let that one finish its rows.",
+        )
 
 
 def written_columns(stage: AnyStage) -> list[Column[Any]]:
@@ -373,7 +394,7 @@ async def indexes_of(connection: AsyncConnection, explain: str) -> list[str] | N
         await execute(connection, statements.PLAN_BY_INDEX_ONLY)
         found = (await execute(connection, explain)).scalar_one()
         await savepoint.rollback()
-    nodes = list(plan_nodes(found if isinstance(found, list) else orjson.loads(found)))
+    nodes = list(plan_nodes(found if isinstance(found, list) else json.loads(found)))
     kinds = {node["Node Type"] for node in nodes}
     if kinds & {"Sort", "Incremental Sort", "Seq Scan", "Bitmap Heap Scan"}:
         return None

@@ -76,12 +76,7 @@ claim = Table(
     # of a stage, and under an old snapshot that means every claim there ever was.
     PrimaryKeyConstraint("item", "stage"),
     comment="Items in hand (with a fence) or waiting for another try (without).",
-    # Rows are short-lived: leave room for heartbeats, and vacuum early.
-    postgresql_with={
-        "fillfactor": 70,
-        "autovacuum_vacuum_scale_factor": 0.05,
-        "autovacuum_analyze_scale_factor": 0.5,
-    },
+    # Its storage parameters are in `migrations`: SQLAlchemy 2.0 knows none of a table.
 )
 Index(
     "claim_waiting",

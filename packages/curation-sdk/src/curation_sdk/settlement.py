@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from curation_sdk.claim import Claim, ClaimedItem
+from curation_sdk.claim import ClaimedItem, ClaimedKey
 from curation_sdk.outcome import Done, GiveUp, Later, Outcome, Retry, Skip
 from curation_sdk.queue import Queue
 from curation_sdk.stage import Stage
 
-LONGEST_WHY = 20_000
-LONGEST_TRACEBACK = 8_000
+MAX_REASON_CHARS = 20_000
+MAX_TRACEBACK_CHARS = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Settlement:
     why: str | None
     error: str | None = None
     wait: float | None = None
-    spare: int = 0
+    refund_attempt: bool = False
     traceback: str | None = None
 
 
@@ -65,13 +65,13 @@ Result = Outcome | Returned | Broken | Committed
 
 
 def settlement_of(
-    stage: Stage[Any, Any], queue: Queue, held: ClaimedItem | Claim, result: Result
+    stage: Stage[Any, Any], queue: Queue, held: ClaimedItem | ClaimedKey, result: Result
 ) -> Settlement:
     """Decide what a result means for the item that had it."""
     match result:
         case Committed(settlement=settlement):
             return settlement or Settlement("done", queue.done, None)
-        case Done(nothing=why):
+        case Done(empty_because=why):
             return Settlement("done", queue.done, clean(why))
         case Skip(status=status, why=why):
             return Settlement("skipped", status, clean(why))
@@ -95,17 +95,23 @@ def settlement_of(
             wait = after if after is not None else stage.backoff.pause(1)
             seconds = max(wait.total_seconds(), 0.0)
             return Settlement(
-                "postponed", queue.processing, clean(why), wait=seconds, spare=1
+                "postponed",
+                queue.processing,
+                clean(why),
+                wait=seconds,
+                refund_attempt=True,
             )
         case GiveUp(why=why):
             text = clean(why)
             return Settlement("gave_up", queue.failed, text, error=text)
         case Returned(why=why) | Broken(why=why):
             if held.tries <= 1 and held.crashes == 0:
-                return Settlement("returned", queue.queued, clean(why), spare=1)
+                return Settlement(
+                    "returned", queue.queued, clean(why), refund_attempt=True
+                )
             # Its attempts and crashes must be kept: the claim row stays, due at once.
             return Settlement(
-                "returned", queue.processing, clean(why), wait=0.0, spare=1
+                "returned", queue.processing, clean(why), wait=0.0, refund_attempt=True
             )
 
 
@@ -117,14 +123,14 @@ def columns_of(settlements: Sequence[Settlement]) -> tuple[list[Any], ...]:
         [s.why for s in settlements],
         [s.error for s in settlements],
         [s.wait for s in settlements],
-        [s.spare for s in settlements],
+        [int(s.refund_attempt) for s in settlements],
         [s.traceback for s in settlements],
     )
 
 
 def result_of_error(error: BaseException) -> Result:
     """Decide what an exception raised by work means."""
-    text = str(error) or type(error).__name__
+    text = text_of(error)
     if getattr(error, "pauses_stage", None) is True:
         return Broken(text, getattr(error, "resume_after", None))
     match getattr(error, "retryable", None):
@@ -133,7 +139,23 @@ def result_of_error(error: BaseException) -> Result:
         case True:
             # Some errors know when to try again, because a server said so.
             return Retry(text, getattr(error, "retry_after", None))
-    return Crashed(f"crashed: {error!r}", traceback=traceback_of(error))
+    return Crashed(f"crashed: {described(error)}", traceback=traceback_of(error))
+
+
+def text_of(error: BaseException) -> str:
+    """Return an exception's message, or its class if it has none that can be read."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - its own `__str__`
+        return type(error).__name__
+
+
+def described(value: object) -> str:
+    """Return what `repr` does, or the name of the class if that raises."""
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001 - its own `__repr__`
+        return type(value).__name__
 
 
 def traceback_in(result: Result) -> str | None:
@@ -146,8 +168,8 @@ def traceback_in(result: Result) -> str | None:
 def traceback_of(error: BaseException) -> str:
     """Return an exception's traceback, the end of it if it is too long to keep."""
     text = "".join(traceback.format_exception(error))
-    if len(text) > LONGEST_TRACEBACK:
-        text = f"[...]\n{text[-LONGEST_TRACEBACK:]}"
+    if len(text) > MAX_TRACEBACK_CHARS:
+        text = f"[...]\n{text[-MAX_TRACEBACK_CHARS:]}"
     return clean(text) or ""
 
 
@@ -156,7 +178,7 @@ def clean(text: str | None) -> str | None:
     if text is None:
         return None
     return (
-        str(text)[:LONGEST_WHY]
+        str(text)[:MAX_REASON_CHARS]
         .replace("\x00", "\N{REPLACEMENT CHARACTER}")
         .encode("utf-8", "replace")
         .decode()

@@ -1,5 +1,7 @@
 """A stage: which status column it owns, and how one of its items is worked."""
 
+import asyncio
+import functools
 import inspect
 import random
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,6 +11,8 @@ from typing import (
     Any,
     Generic,
     Literal,
+    ParamSpec,
+    Protocol,
     TypedDict,
     TypeVar,
     Unpack,
@@ -24,13 +28,24 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from curation_sdk.errors import InvalidStage
 from curation_sdk.outcome import Outcome
 
+P = ParamSpec("P")
+ReturnT = TypeVar("ReturnT")
 ItemT = TypeVar("ItemT")
 ToolsT = TypeVar("ToolsT", contravariant=True)  # noqa: PLC0105 - seen by users
+StatusT = TypeVar("StatusT")
 Work = Callable[[ItemT, ToolsT], Awaitable[Outcome]]
 Attribute = InstrumentedAttribute[Any]
 Term = InstrumentedAttribute[Any] | ColumnElement[Any]
 Order = Term | tuple[Term, ...] | list[Term]
 """A column (`Model.x`), its direction (`Model.x.desc()`), or several of them."""
+
+
+class StatusColumn(Protocol[StatusT]):
+    """A column as a type checker sees it, so that it finds a status of another type."""
+
+    @property
+    def expression(self) -> ColumnElement[StatusT]:
+        """What an `InstrumentedAttribute` has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +203,10 @@ class Stage(Generic[ItemT, ToolsT]):
         if self.slow_after is not None:
             spans.append(self.slow_after)
         problems = []
+        if None in (self.queued, self.processing, self.done, self.failed):
+            problems.append(
+                "a status may not be None: rows without one are in no queue"
+            )
         if not self.name or not self.name.isidentifier():
             problems.append(
                 "its name must be a word of letters, digits and underscores"
@@ -226,11 +245,11 @@ def stage(
     model: type[ItemT],
     /,
     *,
-    claims: Attribute,
-    queued: object,
-    processing: object,
-    done: object,
-    failed: object,
+    claims: StatusColumn[StatusT],
+    queued: StatusT = ...,
+    processing: StatusT = ...,
+    done: StatusT = ...,
+    failed: StatusT = ...,
     **options: Unpack[StageOptions],
 ) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]: ...
 
@@ -240,11 +259,11 @@ def stage(
     name: str,
     /,
     *,
-    claims: Attribute,
-    queued: object,
-    processing: object,
-    done: object,
-    failed: object,
+    claims: StatusColumn[StatusT],
+    queued: StatusT = ...,
+    processing: StatusT = ...,
+    done: StatusT = ...,
+    failed: StatusT = ...,
     **options: Unpack[StageOptions],
 ) -> Callable[[Work[ItemT, ToolsT]], Stage[ItemT, ToolsT]]: ...
 
@@ -254,16 +273,17 @@ def stage(
     model: type[Any] | None = None,
     /,
     *,
-    claims: Attribute,
-    queued: object,
-    processing: object,
-    done: object,
-    failed: object,
+    claims: Any,
+    queued: object = "queued",
+    processing: object = "processing",
+    done: object = "done",
+    failed: object = "failed",
     **options: Unpack[StageOptions],
 ) -> Callable[[Work[Any, ToolsT]], Stage[Any, ToolsT]]:
     """Turn a work function into a stage that owns the status column `claims`.
 
-    `options` are the other fields of `Stage`. Without `order_by`, claims are ordered by
+    `queued`, `processing`, `done` and `failed` are the statuses of a row, as the column
+    holds them. `options` are the other fields of `Stage`. Without `order_by`, claims are ordered by
     the model's `updated_at`, so that the row that has waited longest goes first.
     `model` is the one that `claims` belongs to; given too, a type checker sees a function
     that takes items of another one.
@@ -338,7 +358,8 @@ def refuse_unusable_work(name: str, work: object) -> None:
         raise InvalidStage(
             name,
             f"{name_of(work)} is not async",
-            hint="Declare it with `async def`, without `yield`.",
+            hint="Declare it with `async def`, without `yield`; if it must block, put "
+            "@in_thread above it.",
         )
     if not takes(work, 2):
         raise InvalidStage(
@@ -362,6 +383,28 @@ def refuse_other_item(name: str, work: object, model: type[Any]) -> None:
             f"{name_of(work)} takes a {wanted.__name__}, but the items are "
             f"rows of {model.__name__}",
         )
+
+
+def in_thread(function: Callable[P, ReturnT]) -> Callable[P, Awaitable[ReturnT]]:
+    """Run a plain function in a thread, so that it may block; put it below `@stage`.
+
+    A thread cannot be cancelled: past the stage's timeout the item is tried again while the
+    old call goes on.
+    """
+
+    def call(*arguments: P.args, **keywords: P.kwargs) -> ReturnT:
+        try:
+            return function(*arguments, **keywords)
+        except StopIteration as error:  # one would wait for ever: no future takes it
+            raise RuntimeError("function raised StopIteration") from error
+
+    async def run(*arguments: P.args, **keywords: P.kwargs) -> ReturnT:
+        return await asyncio.to_thread(call, *arguments, **keywords)
+
+    functools.update_wrapper(run, function)
+    # Who looks for the function itself would find one that is not async.
+    del run.__wrapped__  # type: ignore[attr-defined]
+    return run
 
 
 def is_generator(function: object) -> bool:

@@ -22,6 +22,9 @@ NEVER_TEXT = "9999-01-01T00:00:00Z"
 NEVER = f"TIMESTAMPTZ '{NEVER_TEXT}'"
 """When a held item is due; a real time, because not every client reads infinity."""
 
+NAMED_STAGE = "(SELECT set_config('curation.stage', $1, true)) IS NOT NULL"
+"""Always true; tells triggers of the rows' tables, until the commit, which stage writes."""
+
 NOT_PAUSED = """(SELECT paused_at IS NULL OR paused_until <= clock_timestamp()
       FROM curation.stage WHERE name = $1)"""
 
@@ -151,7 +154,7 @@ def shared_rows(queue: Queue, limit: int) -> str:
 
 
 def take_first(queue: Queue, columns: str, picked: str) -> str:
-    """Mark the rows that `picked` locks and claim them, if none of them has a claim.
+    """HighWaterMark the rows that `picked` locks and claim them, if none of them has a claim.
 
     A row that was queued again while it was in hand, or while it waited for its next
     try, has one: then a unique violation says that `take_again` is needed. To look for
@@ -160,11 +163,12 @@ def take_first(queue: Queue, columns: str, picked: str) -> str:
     return f"""{taken_rows(queue, columns, picked)}, held AS (
     {INSERT_CLAIMS}
   )
-  SELECT {names_of(columns)}, taken.item, token.fence FROM taken CROSS JOIN token"""
+  SELECT {names_of(columns)}, taken.item, token.fence FROM taken CROSS JOIN token
+  WHERE {NAMED_STAGE}"""
 
 
 def take_again(queue: Queue, columns: str, picked: str) -> str:
-    """Mark and claim the rows that `picked` locks, also those that have a claim."""
+    """HighWaterMark and claim the rows that `picked` locks, also those that have a claim."""
     return f"""{taken_rows(queue, columns, picked)}, held AS (
     {INSERT_CLAIMS}
     ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
@@ -175,7 +179,7 @@ def take_again(queue: Queue, columns: str, picked: str) -> str:
   SELECT {names_of(columns)}, taken.item, token.fence,
     (SELECT jsonb_object_agg(item, ARRAY[tries, deaths])::text FROM held
       WHERE tries > 1 OR deaths > 0) AS history
-  FROM taken CROSS JOIN token"""
+  FROM taken CROSS JOIN token WHERE {NAMED_STAGE}"""
 
 
 def taken_rows(queue: Queue, columns: str, picked: str) -> str:
@@ -248,7 +252,7 @@ def settle_done(queue: Queue) -> str:
     SELECT $1, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
     FROM kept
   )
-  SELECT item, fence FROM kept"""
+  SELECT item, fence FROM kept WHERE {NAMED_STAGE}"""
 
 
 def settle_many(queue: Queue) -> str:
@@ -280,7 +284,7 @@ def settle_many(queue: Queue) -> str:
     FROM mine JOIN kept ON kept.key::text = mine.item
     WHERE (SELECT kept < mine FROM counted)
   )
-  SELECT kept FROM counted"""
+  SELECT kept FROM counted WHERE {NAMED_STAGE}"""
 
 
 def settle_any(queue: Queue) -> str:
@@ -290,17 +294,17 @@ def settle_any(queue: Queue) -> str:
     wait (null: finished), attempts to give back, and tracebacks.
     """
     error = (
-        f", {queue.error} = CASE WHEN mine.spare = 0 THEN left(mine.error, 1024)"
+        f", {queue.error} = CASE WHEN mine.refund = 0 THEN left(mine.error, 1024)"
         f" ELSE m.{queue.error} END"
         if queue.error
         else ""
     )
     return f"""WITH mine AS MATERIALIZED (
     SELECT k.item, k.fence, k.tries, k.deaths, k.worker, k.claimed_at,
-      s.outcome, s.status, s.why, s.error, s.wait, s.spare, s.traceback
+      s.outcome, s.status, s.why, s.error, s.wait, s.refund, s.traceback
     FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
       $8::float8[], $9::int[], $10::text[])
-      AS s(item, fence, outcome, status, why, error, wait, spare, traceback)
+      AS s(item, fence, outcome, status, why, error, wait, refund, traceback)
     JOIN curation.claim k ON k.stage = $1 AND k.item = s.item AND k.fence = s.fence
     FOR UPDATE OF k
   ), kept AS (
@@ -312,8 +316,8 @@ def settle_any(queue: Queue) -> str:
   ), waiting AS (
     UPDATE curation.claim k SET fence = NULL, lease_until = NULL, worker = NULL,
       due_at = clock_timestamp() + make_interval(secs => kept.wait),
-      tries = k.tries - kept.spare,
-      deaths = CASE WHEN kept.spare = 0 THEN 0 ELSE k.deaths END
+      tries = k.tries - kept.refund,
+      deaths = CASE WHEN kept.refund = 0 THEN 0 ELSE k.deaths END
     FROM kept WHERE k.stage = $1 AND k.item = kept.item AND kept.wait IS NOT NULL
   ), finished AS (
     DELETE FROM curation.claim k USING mine
@@ -333,7 +337,7 @@ def settle_any(queue: Queue) -> str:
       clock_timestamp(), clock_timestamp() + make_interval(secs => wait), traceback
     FROM kept
   )
-  SELECT item, fence FROM kept"""
+  SELECT item, fence FROM kept WHERE {NAMED_STAGE}"""
 
 
 LOCK = """SELECT pg_advisory_xact_lock(hashtextextended(k, 0))
@@ -363,7 +367,7 @@ def reap(queue: Queue) -> str:
     error = f", {queue.error} = left(verdict.why, 1024)" if queue.error else ""
     return f"""WITH expired AS MATERIALIZED (
     SELECT k.item, k.fence, k.tries, k.worker, k.claimed_at, k.alone,
-      {crash_rule.CRASHES} AS deaths
+      {crash_rule.CRASHES} AS crashes
     FROM curation.claim k
     WHERE k.stage = $1 AND k.fence IS NOT NULL AND k.lease_until < clock_timestamp()
       AND ($3::text[] IS NULL
@@ -376,7 +380,7 @@ def reap(queue: Queue) -> str:
     SELECT *, {crash_rule.IS_POISON} AS poison FROM expired
   ), verdict AS MATERIALIZED (
     SELECT *, CASE WHEN poison
-      THEN 'its worker died ' || deaths || ' times while working on it'
+      THEN 'its worker crashed ' || crashes || ' times while working on it'
       ELSE 'its worker vanished' END AS why
     FROM judged
   ), kept AS (
@@ -388,7 +392,7 @@ def reap(queue: Queue) -> str:
     RETURNING verdict.*
   ), waiting AS (
     UPDATE curation.claim k SET fence = NULL, lease_until = NULL, worker = NULL,
-      due_at = clock_timestamp(), tries = k.tries - 1, deaths = kept.deaths,
+      due_at = clock_timestamp(), tries = k.tries - 1, deaths = kept.crashes,
       alone = false
     FROM kept WHERE k.stage = $1 AND k.item = kept.item AND NOT kept.poison
   ), finished AS (
@@ -397,7 +401,7 @@ def reap(queue: Queue) -> str:
       OR NOT EXISTS (SELECT FROM kept WHERE kept.item = verdict.item))
   ), buried AS (
     INSERT INTO curation.dead_letter (stage, item, fence, kind, why, tries, deaths)
-    SELECT $1, item, fence, 'quarantined', why, tries, deaths FROM kept WHERE poison
+    SELECT $1, item, fence, 'quarantined', why, tries, crashes FROM kept WHERE poison
     ON CONFLICT (stage, item) DO UPDATE SET fence = excluded.fence,
       kind = excluded.kind, why = excluded.why, tries = excluded.tries,
       deaths = excluded.deaths, died_at = clock_timestamp()
@@ -410,7 +414,7 @@ def reap(queue: Queue) -> str:
       verdict.why, verdict.worker, verdict.claimed_at, clock_timestamp()
     FROM verdict LEFT JOIN kept ON kept.item = verdict.item
   )
-  SELECT item, fence, poison, worker, deaths FROM kept"""
+  SELECT item, fence, poison, worker, crashes FROM kept"""
 
 
 def requeue_orphans(queue: Queue) -> str:
@@ -441,7 +445,7 @@ def requeue_orphans(queue: Queue) -> str:
     FROM orphan
   ), freed AS (
     UPDATE {queue.table} m SET {queue.status} = {literal(queue.queued)}
-    WHERE m.ctid = ANY(ARRAY(SELECT place FROM dated WHERE $3 = 0
+    WHERE m.ctid = ANY(ARRAY(SELECT place FROM dated WHERE $3::float8 = 0
         OR since <= clock_timestamp() - make_interval(secs => $3)))
       AND m.{queue.status} = {literal(queue.processing)}
     RETURNING m.{queue.key}::text AS item
@@ -453,7 +457,9 @@ def requeue_orphans(queue: Queue) -> str:
     SELECT $1, item, nextval('curation.fence'), 0, 'unclaimed', seen, clock_timestamp()
     FROM dated WHERE since IS NULL AND $3 > 0
   )
-  SELECT item FROM freed"""
+  SELECT item, true FROM freed
+  UNION ALL
+  SELECT item, false FROM dated WHERE since IS NULL AND $3 > 0"""
 
 
 # Of all processes, one looks within $2 seconds. With the stage's queue, because that is
@@ -548,7 +554,7 @@ def status_as_set(queue: Queue) -> str:
 
 
 def mark_processing(queue: Queue) -> str:
-    """Mark a queued row as being worked on; $1 its key as text."""
+    """HighWaterMark a queued row as being worked on; $1 its key as text."""
     return f"""UPDATE {queue.table} SET {queue.status} = {literal(queue.processing)}
   WHERE {queue.key} = $1::text::{queue.key_type}
     AND {queue.status} = {literal(queue.queued)}"""
@@ -581,6 +587,30 @@ def withdraw(queue: Queue) -> str:
     AND (m.{queue.status} = {literal(queue.queued)} OR (
       m.{queue.status} = {literal(queue.processing)}
       AND m.{queue.key}::text IN (SELECT item FROM waiting)))"""
+
+
+def cancel(queue: Queue) -> str:
+    """Fail items whatever they are doing; $1 stage, $2 items, $3 why.
+
+    Without its claim, a worker that has one in hand can settle it no more.
+    """
+    error = f", {queue.error} = left($3, 1024)" if queue.error else ""
+    return f"""WITH cancelled AS (
+    UPDATE {queue.table} m SET {queue.status} = {literal(queue.failed)}{error}
+    WHERE m.{queue.key} = ANY($2::text[]::{queue.key_type}[])
+      AND m.{queue.status} IN ({literal(queue.queued)}, {literal(queue.processing)})
+    RETURNING m.{queue.key}::text AS item
+  ), ended AS (
+    DELETE FROM curation.claim k USING cancelled
+    WHERE k.stage = $1 AND k.item = cancelled.item
+    RETURNING k.item, k.fence, k.tries, k.worker, k.claimed_at
+  )
+  INSERT INTO curation.attempt
+    (stage, item, fence, tries, outcome, why, worker, claimed_at, settled_at)
+  SELECT $1, cancelled.item, coalesce(ended.fence, nextval('curation.fence')),
+    coalesce(ended.tries, 0), 'cancelled', $3::text, ended.worker, ended.claimed_at,
+    clock_timestamp()
+  FROM cancelled LEFT JOIN ended USING (item)"""
 
 
 def dead_letters(queue: Queue) -> str:
@@ -715,12 +745,21 @@ SETTLED = """SELECT a.item, a.fence, a.outcome FROM curation.attempt a
     -- Not what others wrote about this claim: that it was rescued, or refused.
     AND a.outcome NOT IN ('rescued', 'quarantined', 'refused', 'discarded')"""
 
-MINE = "SELECT item, fence, tries, deaths FROM curation.claim WHERE stage = $1 AND worker = $2"
+MINE = """SELECT item, fence, tries, deaths AS crashes FROM curation.claim
+  WHERE stage = $1 AND worker = $2"""
 
 REGISTER = """INSERT INTO curation.stage (name, queue)
   SELECT name, queue::jsonb FROM unnest($1::text[], $2::text[]) AS s(name, queue)
   ON CONFLICT (name) DO UPDATE SET queue = stage.queue || excluded.queue,
     seen_at = clock_timestamp()"""
+
+# Of other tables than these, which exist, while claims on their rows do.
+OTHER_TABLES = """SELECT name, known.queue->>'table' AS known
+  FROM unnest($1::text[], $2::text[]) AS s(name, asked) JOIN curation.stage known USING (name)
+  WHERE to_regclass(known.queue->>'table') <> to_regclass(asked)
+    AND EXISTS (SELECT FROM curation.claim WHERE stage = name)"""
+
+NOW = "SELECT clock_timestamp()"
 
 PLAN_BY_INDEX_ONLY = "SELECT " + ", ".join(
     f"set_config('enable_{method}', 'off', true)"
@@ -767,6 +806,32 @@ REFUSED = """INSERT INTO curation.attempt (stage, item, fence, tries, outcome, w
 
 PROBE = "SELECT 1"
 
+COUNT_CLAIMS = """SELECT stage, count(*) FILTER (WHERE fence IS NOT NULL) AS working,
+    count(*) FILTER (WHERE fence IS NULL) AS waiting
+  FROM curation.claim GROUP BY stage"""
+
+# A time that was missed stays due; another schedule may be due earlier.
+REGISTER_PERIODIC = """INSERT INTO curation.claim AS k (stage, item, due_at, tries)
+  VALUES ($1, $2, $3, 0)
+  ON CONFLICT (stage, item) DO UPDATE SET due_at = least(k.due_at, excluded.due_at)"""
+
+TAKE_PERIODIC = """UPDATE curation.claim SET fence = nextval('curation.fence'),
+    lease_until = clock_timestamp() + make_interval(secs => $4),
+    claimed_at = clock_timestamp(), worker = $3, tries = tries + 1
+  WHERE stage = $1 AND item = $2 AND due_at <= clock_timestamp()
+    AND (fence IS NULL OR lease_until < clock_timestamp())
+  RETURNING fence, due_at, clock_timestamp()"""
+
+FINISH_PERIODIC = """WITH mine AS (
+    UPDATE curation.claim SET fence = NULL, lease_until = NULL, worker = NULL,
+      due_at = $4, tries = 0
+    WHERE stage = $1 AND item = $2 AND fence = $3
+    RETURNING stage, item, claimed_at
+  )
+  INSERT INTO curation.attempt
+    (stage, item, fence, tries, outcome, why, traceback, claimed_at, settled_at)
+  SELECT stage, item, $3, 1, $5, $6, $7, claimed_at, clock_timestamp() FROM mine"""
+
 NOTIFY = "SELECT pg_notify('curation', name) FROM unnest($1::text[]) AS s(name)"
 
 HOLD_WAITING = f"""UPDATE curation.claim SET due_at = {NEVER}
@@ -797,8 +862,18 @@ FORGET = "DELETE FROM curation.claim WHERE stage = $1 AND item = $2"
 WAITING_LONGER = """SELECT count(*) FROM curation.claim
   WHERE fence IS NULL AND due_at > clock_timestamp() + make_interval(secs => $1)"""
 
-LOCK_CLAIM = """SELECT 1 FROM curation.claim
+LOCK_CLAIM = """SELECT now() FROM curation.claim
   WHERE stage = $1 AND item = $2 AND fence = $3 FOR UPDATE"""
+
+# Who waits for this process, and who is idle while it waits for them.
+WAITS = """SELECT pid, xact_start, left(query, 200) AS query FROM pg_stat_activity
+  WHERE CASE WHEN wait_event_type = 'Lock' THEN $1 = ANY(pg_blocking_pids(pid)) END
+    OR state LIKE 'idle in transaction%' AND pid = ANY(pg_blocking_pids($1))"""
+
+OPEN_TRANSACTIONS = """SELECT pid, xact_start FROM pg_stat_activity
+  WHERE pid = ANY($1::integer[]) AND xact_start IS NOT NULL"""
+
+TRANSACTION_BEGAN = "SELECT now()"
 
 STAGES = """SELECT name, queue::text, paused_at, paused_until, paused_why,
     paused_at IS NOT NULL AND (paused_until IS NULL OR paused_until > clock_timestamp())
@@ -823,7 +898,7 @@ PURGE = """DELETE FROM curation.attempt WHERE ctid = ANY(ARRAY(
         WHERE k.stage = a.stage AND k.item = a.item)
     LIMIT $2))"""
 
-CLAIM_OF = """SELECT worker, lease_until, due_at, tries, deaths FROM curation.claim
+CLAIM_OF = """SELECT worker, lease_until, due_at, tries, deaths AS crashes FROM curation.claim
   WHERE stage = $1 AND item = $2"""
 
 DEAD_LETTER_KIND = (
@@ -838,6 +913,7 @@ ATTEMPTS = """SELECT fence, tries, outcome, why, worker, claimed_at, settled_at,
 def settle_one(queue: Queue) -> str:
     """Finish one item if its row is still processing; $2 the item, $3 its fence.
 
+    $4 is when the transaction began: another one than the function got is not committed.
     Otherwise nothing changes, and the claim is left for `CLOSE_CLAIM`.
     """
     return f"""WITH kept AS (
@@ -846,7 +922,7 @@ def settle_one(queue: Queue) -> str:
     FROM curation.claim k
     WHERE k.stage = $1 AND k.item = $2 AND k.fence = $3
       AND m.{queue.key} = $2::text::{queue.key_type}
-      AND m.{queue.status} = {literal(queue.processing)}
+      AND m.{queue.status} = {literal(queue.processing)} AND now() = $4
     RETURNING k.stage, k.item, k.fence, k.tries, k.worker, k.claimed_at
   ), finished AS (
     DELETE FROM curation.claim k USING kept
@@ -857,7 +933,7 @@ def settle_one(queue: Queue) -> str:
     SELECT stage, item, fence, tries, 'done', worker, claimed_at, clock_timestamp()
     FROM kept
   )
-  SELECT item, fence FROM kept"""
+  SELECT item, fence FROM kept WHERE {NAMED_STAGE}"""
 
 
 # What a worker needs on the SDK's own tables and the role does not have.

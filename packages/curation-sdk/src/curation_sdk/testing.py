@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -28,15 +28,37 @@ from curation_sdk.registry import AnyStage, Registry
 from curation_sdk.stage import Stage, ToolsT
 from curation_sdk.worker import Worker
 
-POLL = timedelta(milliseconds=20)
+POLL_TIME = timedelta(milliseconds=20)
 
 StageOrName: TypeAlias = Stage[Any, Any] | str
 
 
+class DrainOptions(TypedDict, total=False):
+    """What `drain` takes besides stages and their tools."""
+
+    registry: Registry | None
+    within: timedelta
+
+
+@overload
+async def drain(
+    engine: AsyncEngine, *stages: Stage[Any, None], **options: Unpack[DrainOptions]
+) -> int: ...
+
+
+@overload
 async def drain(
     engine: AsyncEngine,
     *stages: Stage[Any, ToolsT],
-    tools: ToolsT = None,  # type: ignore[assignment]
+    tools: ToolsT,
+    **options: Unpack[DrainOptions],
+) -> int: ...
+
+
+async def drain(
+    engine: AsyncEngine,
+    *stages: Stage[Any, Any],
+    tools: object = None,
     registry: Registry | None = None,
     within: timedelta = timedelta(seconds=60),
 ) -> int:
@@ -49,7 +71,7 @@ async def drain(
     """
     deadline, total = time.monotonic() + within.total_seconds(), 0
     async with Worker(
-        engine, stages, tools=tools, registry=registry, poll=POLL
+        engine, stages, tools=tools, registry=registry, poll=POLL_TIME
     ) as worker:
         while True:
             settled = await drain_once(engine, worker, deadline)

@@ -7,37 +7,48 @@ import socket
 import time
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack, overload
 
-import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.background import BackgroundTasks, wait_for
 from curation_sdk.backpressure import Backpressure
 from curation_sdk.claim import Claimer, select_list
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection, refuse_unusable_engine
 from curation_sdk.errors import CurationSdkError, UnknownStage
 from curation_sdk.events import Event, Events
 from curation_sdk.execution import StageRun
 from curation_sdk.heartbeat import Heartbeat
 from curation_sdk.limits import limits_of
+from curation_sdk.log import get_logger
+from curation_sdk.loop_watch import LoopWatch
 from curation_sdk.notifier import Notifier
 from curation_sdk.process import sign
-from curation_sdk.producer import LOOK_FOR_RETRIES, Producer
+from curation_sdk.producer import RETRY_POLL_SECONDS, Producer
 from curation_sdk.queue import Queue
 from curation_sdk.reap import Reaper
-from curation_sdk.registry import AnyStage, Ready, Registry
+from curation_sdk.registry import AnyStage, CheckedStage, Registry
 from curation_sdk.settle import Settler
 from curation_sdk.settlement import Returned
 from curation_sdk.stage import Stage, ToolsT
 from curation_sdk.statements import statements_of
 
-GRACE = timedelta(seconds=5)
-POLL = timedelta(seconds=1)
-LAST_WORDS = 3.0
+HAND_BACK_GRACE = timedelta(seconds=5)
+POLL_TIME = timedelta(seconds=1)
+SETTLE_GRACE_SECONDS = 3.0
 """Seconds, beyond its grace, in which a stopping worker may settle what it has."""
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
+
+
+class WorkerOptions(TypedDict, total=False):
+    """What a worker takes besides its stages and their tools; see `Worker`."""
+
+    name: str | None
+    listen_dsn: str | None
+    registry: Registry | None
+    events: Events[Event] | None
+    poll: timedelta
 
 
 class Worker:
@@ -53,18 +64,37 @@ class Worker:
     As a context manager it checks its stages at the start and stops at the end.
     """
 
+    @overload
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        stages: Iterable[Stage[Any, None]],
+        **options: Unpack[WorkerOptions],
+    ) -> None: ...
+
+    @overload
     def __init__(
         self,
         engine: AsyncEngine,
         stages: Iterable[Stage[Any, ToolsT]],
         *,
-        tools: ToolsT = None,  # type: ignore[assignment]
+        tools: ToolsT,
+        **options: Unpack[WorkerOptions],
+    ) -> None: ...
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        stages: Iterable[Stage[Any, Any]],
+        *,
+        tools: object = None,
         name: str | None = None,
         listen_dsn: str | None = None,
         registry: Registry | None = None,
         events: Events[Event] | None = None,
-        poll: timedelta = POLL,
+        poll: timedelta = POLL_TIME,
     ) -> None:
+        refuse_unusable_engine(engine, connections=2)
         self.stages = tuple(stages)
         if not self.stages:
             raise CurationSdkError("A worker needs at least one stage.")
@@ -79,8 +109,8 @@ class Worker:
         self._listen_dsn = listen_dsn
         self._runs: dict[str, StageRun] = {}
         self._queues: dict[str, Queue] = {}
-        self._claim_connection = Connection(engine)
-        self._settle_connection = Connection(engine)
+        self._claim_connection = WorkerConnection(engine)
+        self._settle_connection = WorkerConnection(engine)
         self._background = BackgroundTasks(self.name, self.events)
         self._notifier = Notifier(self._claim_connection, self.wake)
         self._settler = Settler(
@@ -108,9 +138,11 @@ class Worker:
             worker=self.name,
             poll=poll.total_seconds(),
         )
+        self._loop_watch = LoopWatch(self._runs, engine)
         self._stopping = asyncio.Event()
         self._stopped = asyncio.Event()
         self._started = False
+        self._stop_request: asyncio.Task[None] | None = None
         self._resting: str | None = None
 
     @property
@@ -153,15 +185,22 @@ class Worker:
 
     async def start(self) -> None:
         """Check the stages against the database; raise if one cannot run as it is."""
+        if self._stopping.is_set():
+            raise CurationSdkError(
+                "This worker was stopped.", hint="Make another one to go on."
+            )
         if self._started:
             return
         checked = await self.registry.check(self._engine, self.stages)
         await self._learn_queues(checked)
         for ready in checked:
             self._runs[ready.stage.name] = run = self._prepare(ready)
-            run.resting = self._resting
+            if self._resting is not None:
+                run.rest(self._resting)
         self._started = True
+        self._loop_watch.start()
         for task in (
+            self._loop_watch.turn,
             self._settler.settle_finished,
             self._heartbeat.beat,
             self._heartbeat.rescue,
@@ -179,6 +218,8 @@ class Worker:
         Of its stages only those named in `stages` are worked, if it is given: the others wait
         for `drain` or `run_batch`.
         """
+        if self._stopping.is_set():
+            return  # asked to before it could begin
         await self.start()
         names = self._runs if stages is None else stages
         for run in [(await self._started_run(name)) for name in names]:
@@ -229,18 +270,18 @@ class Worker:
         rescued, and worked if nothing else was claimed.
         """
         run = await self._started_run(stage)
-        before, deadline = run.settled, time.monotonic() + within.total_seconds()
+        before, deadline = run.rate.settled, time.monotonic() + within.total_seconds()
         await self._heartbeat.look_for_abandoned(run)
         claimed = await self._producer.claim_once(run)
         await self._until_settled(run, deadline)
         while self._heartbeat.is_watching(run) and time.monotonic() < deadline:
-            await wait_for(self._stopping, LOOK_FOR_RETRIES)
-        if not claimed and run.is_open:
+            await wait_for(self._stopping, RETRY_POLL_SECONDS)
+        if not claimed and run.gate.is_open:
             await self._producer.claim_once(run)
             await self._until_settled(run, deadline)
         await self._producer.stop(run)
-        await self._hand_back(run, time.monotonic() + GRACE.total_seconds())
-        return run.settled - before
+        await self._hand_back(run, time.monotonic() + HAND_BACK_GRACE.total_seconds())
+        return run.rate.settled - before
 
     async def drain(
         self,
@@ -255,7 +296,7 @@ class Worker:
         the items of workers that seem to have vanished, and works them.
         """
         run = await self._started_run(stage)
-        before, began = run.settled, time.monotonic()
+        before, began = run.rate.settled, time.monotonic()
         if rescue:
             await self._heartbeat.look_for_abandoned(run)
         alone = not self._producer.is_active(run)
@@ -265,27 +306,27 @@ class Worker:
         while not self._stopping.is_set() and time.monotonic() < deadline:
             if not self._producer.is_active(run):
                 break
-            since = max(run.busy_at, began)
-            empty = run.empty_at > since and run.empty_waiting_at > since
             if rescue and self._heartbeat.is_watching(run):
                 began = time.monotonic()
             elif not run.held:
-                if empty or not run.is_open:
+                if run.looks.is_empty_since(began) or run.gate.is_shut:
                     break
                 # The last look was before the last settle; look again now, not at
                 # the next poll.
                 run.wake.set()
-                run.suspect_gone.set()
+                run.rescued.some_gone.set()
             run.changed.clear()
-            await wait_for(run.changed, LOOK_FOR_RETRIES)
+            await wait_for(run.changed, RETRY_POLL_SECONDS)
         if alone and not self._stopping.is_set():
             await self._producer.stop(run)
-            await self._hand_back(run, time.monotonic() + GRACE.total_seconds())
+            await self._hand_back(
+                run, time.monotonic() + HAND_BACK_GRACE.total_seconds()
+            )
         # Whoever looks at the stage next must see that its work has paused it.
-        await self._backpressure.pauses_stored(LAST_WORDS)
-        return run.settled - before
+        await self._backpressure.pauses_stored(SETTLE_GRACE_SECONDS)
+        return run.rate.settled - before
 
-    async def stop(self, *, grace: timedelta = GRACE) -> None:
+    async def stop(self, *, grace: timedelta = HAND_BACK_GRACE) -> None:
         """Stop claiming, finish what is in work within `grace`, and return the rest to the queue.
 
         What is returned has not spent an attempt.
@@ -297,12 +338,18 @@ class Worker:
             await self._producer.close()
             runs = self._runs.values()
             await asyncio.gather(*(self._hand_back(run, deadline) for run in runs))
-            await self._settle_last(deadline + LAST_WORDS)
-            await self._backpressure.pauses_stored(LAST_WORDS)
+            await self._settle_last(deadline + SETTLE_GRACE_SECONDS)
+            await self._backpressure.pauses_stored(SETTLE_GRACE_SECONDS)
+        self._loop_watch.end()
         await self._background.end()
         await self._claim_connection.close()
         await self._settle_connection.close()
         self._stopped.set()
+
+    def request_stop(self) -> None:
+        """Begin to stop, as `stop` does; `run` returns when it is done."""
+        if self._stop_request is None:
+            self._stop_request = asyncio.create_task(self.stop())
 
     async def _started_run(self, stage: str | AnyStage) -> StageRun:
         await self.start()
@@ -314,7 +361,7 @@ class Worker:
     async def _until_settled(self, run: StageRun, deadline: float) -> None:
         while run.held and time.monotonic() < deadline and not self._stopping.is_set():
             run.changed.clear()
-            await wait_for(run.changed, LOOK_FOR_RETRIES)
+            await wait_for(run.changed, RETRY_POLL_SECONDS)
 
     def wake(self, *stages: str) -> None:
         """Look for queued rows of these stages now."""
@@ -323,7 +370,7 @@ class Worker:
             if run is not None:
                 run.wake.set()
 
-    def _prepare(self, ready: Ready) -> StageRun:
+    def _prepare(self, ready: CheckedStage) -> StageRun:
         dialect = self._engine.dialect
         statements = statements_of(
             ready.queue,
@@ -347,7 +394,7 @@ class Worker:
             on_broken=self._backpressure.pause,
         )
 
-    async def _learn_queues(self, checked: list[Ready]) -> None:
+    async def _learn_queues(self, checked: list[CheckedStage]) -> None:
         """Learn the queues of these stages, and those that they feed."""
         known = {ready.stage.name: ready.queue for ready in checked}
         fed = {name for ready in checked for name in ready.stage.feeds}

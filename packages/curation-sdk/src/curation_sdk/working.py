@@ -5,7 +5,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
-__all__ = ["WorkingItem", "correlation_id", "uncounted_wait", "working_item"]
+__all__ = [
+    "WorkingItem",
+    "correlation_id",
+    "is_working_alone",
+    "uncounted_wait",
+    "working_item",
+]
 
 
 class WorkingItem(NamedTuple):
@@ -72,3 +78,25 @@ def working_item() -> WorkingItem | None:
 def correlation_id(item: str, fence: int) -> str:
     """Return what identifies one attempt at an item, in logs and in its history."""
     return f"{fence}-{item}"
+
+
+_is_alone: ContextVar[bool] = ContextVar("curation_sdk_is_alone", default=False)
+
+
+def is_working_alone() -> bool:
+    """Return whether the current item is worked alone, so that all others wait for it.
+
+    Work that would have to wait long for something (a rate limit, a lock) should return
+    `Later` instead.
+    """
+    return _is_alone.get()
+
+
+@contextmanager
+def working_alone() -> Iterator[None]:
+    """Count everything that begins inside the block, tasks included, as working alone."""
+    token = _is_alone.set(True)
+    try:
+        yield
+    finally:
+        _is_alone.reset(token)

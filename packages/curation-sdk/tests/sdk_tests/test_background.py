@@ -21,7 +21,7 @@ def test_an_outage_of_half_a_minute_was_hundreds_of_lines(
         for _ in range(532):
             tasks.report("claim", ConnectionRefusedError("no database"))
         tasks.report("settle", ConnectionRefusedError("no database"))
-        monkeypatch.setattr(background, "SECONDS_BETWEEN_LINES", 0.0)
+        monkeypatch.setattr(background, "LOG_INTERVAL_SECONDS", 0.0)
         tasks.report("claim", ConnectionRefusedError("no database"))
 
     assert [(line["doing"], line["repeated"]) for line in lines] == [

@@ -367,7 +367,7 @@ LEAKED: list[asyncio.Task[Any]] = []
         (not_async, "not_async is not async"),
         (returns_a_number, "returned 7"),
         (closes_without_commit, "closed its session before it committed"),
-        (commits_behind, "committed the transaction behind its session"),
+        (commits_behind, "ended the transaction behind its session"),
         (leaves_a_statement_running, "returned while a task it had started"),
     ],
 )
@@ -481,6 +481,7 @@ async def test_a_function_past_its_timeout_is_tried_again(desk: Desk) -> None:
     assert await desk.one("SELECT count(*) FROM reply") == 0
 
 
+@pytest.mark.slow
 async def test_a_function_that_ignores_its_cancellation_is_left_to_itself(
     desk: Desk,
 ) -> None:

@@ -311,12 +311,12 @@ async def test_quick_items_are_claimed_several_batches_at_a_time(
 ) -> None:
     async with desk.worker(triage(batch=batch)) as worker:
         run = worker._runs["triage"]
-        run._rate, run._rate_at = rate, time.monotonic()
+        run.rate.per_second, run.rate.measured_at = rate, time.monotonic()
         run.held = {str(n): ClaimedItem(str(n), 1, None, 0.0) for n in range(held)}
 
         assert run.claim_size() == size
 
-        run._rate_at = 0.0
+        run.rate.measured_at = 0.0
         assert run.claim_size() == batch
         run.held.clear()
 

@@ -6,22 +6,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from curation_sdk import (
-    Done,
-    GiveUp,
-    Outcome,
-    Retry,
-    dead_letters,
-    depth,
-    history,
-    migrate,
-    oldest,
-    pause,
-    purge,
-    rate,
-    resume,
-    states,
-)
+from curation_sdk import Done, GiveUp, Outcome, Retry, dead_letters, history, migrate
+from curation_sdk.control import depth, oldest, pause, purge, rate, resume, states
 from curation_sdk.errors import UnknownItem, UnknownStage
 from sdk_tests.desk import Desk, Ticket, triage
 

@@ -164,7 +164,7 @@ async def test_a_migration_that_gets_no_lock_gives_way_and_is_tried_again(
     async with empty.begin() as connection:
         await connection.run_sync(downgrade, LATEST - 1)
     monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "50ms")
-    monkeypatch.setattr(migrations, "RETRY_AFTER", 0.01)
+    monkeypatch.setattr(migrations, "LOCK_RETRY_SECONDS", 0.01)
     tries: list[int] = []
     refused = asyncio.Event()
     original = migrations.upgrade
@@ -192,8 +192,8 @@ async def test_a_migration_that_never_gets_its_lock_says_so(
 ) -> None:
     await execute(empty, *VERSIONS[1].upgrade)
     monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "20ms")
-    monkeypatch.setattr(migrations, "RETRY_AFTER", 0.0)
-    monkeypatch.setattr(migrations, "MOST_TRIES", 2)
+    monkeypatch.setattr(migrations, "LOCK_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(migrations, "MAX_LOCK_TRIES", 2)
     async with empty.connect() as reader:
         await reader.execute(text("SELECT count(*) FROM curation.claim"))
 

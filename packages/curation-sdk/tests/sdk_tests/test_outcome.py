@@ -75,7 +75,7 @@ async def test_results_and_status_commit_together(desk: Desk) -> None:
 async def test_nothing_found_is_an_outcome_with_a_reason(desk: Desk) -> None:
     await desk.open(1)
 
-    await desk.drain(triage(always(Done(nothing="the ticket is empty"))))
+    await desk.drain(triage(always(Done(empty_because="the ticket is empty"))))
 
     assert await desk.rows("SELECT outcome, why FROM curation.attempt") == [
         ("done", "the ticket is empty")

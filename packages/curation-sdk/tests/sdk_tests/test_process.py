@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from curation_sdk import is_dead, process, sign
-from curation_sdk.process import START_BITS, sign_for
+from curation_sdk import process
+from curation_sdk.process import START_BITS, is_dead, sign, sign_for
 from curation_sdk.reap import has_ended
 
 ONE_TICK = 1 << process.RANDOM_BITS

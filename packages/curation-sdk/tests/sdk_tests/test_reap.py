@@ -4,13 +4,13 @@ import asyncio
 import subprocess
 from datetime import timedelta
 
-from curation_sdk import Done, Later, Outcome, history, reap, sign
-from curation_sdk.connection import Connection
+from curation_sdk import Done, Later, Outcome, history
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.control import queue_named
 from curation_sdk.crash_rule import RESCUED_TOGETHER, tried_together
 from curation_sdk.events import DeadLettered, Rescued
-from curation_sdk.process import sign_for
-from curation_sdk.reap import Reaped, Reaper
+from curation_sdk.process import sign, sign_for
+from curation_sdk.reap import Reaped, Reaper, reap
 from sdk_tests.desk import Desk, Ticket, answer, triage
 
 DONE = "SELECT count(*) FROM ticket WHERE state = 'Complete'"
@@ -193,7 +193,7 @@ async def test_the_third_death_is_the_last(desk: Desk) -> None:
     assert await reap(desk.engine) == Reaped(quarantined=1)
 
     assert await desk.states() == {"Error": 1}
-    assert "died 3 times" in await desk.one("SELECT error FROM ticket")
+    assert "crashed 3 times" in await desk.one("SELECT error FROM ticket")
     assert await desk.rows("SELECT kind, deaths FROM curation.dead_letter") == [
         ("quarantined", 3)
     ]
@@ -319,7 +319,7 @@ async def test_a_worker_rescues_by_itself(desk: Desk) -> None:
 
 async def test_a_claim_must_be_seen_expired_twice(desk: Desk) -> None:
     await abandon(desk, 1)
-    connection = Connection(desk.engine)
+    connection = WorkerConnection(desk.engine)
     reaper = Reaper(connection)
     queues = [await queue_named(desk.engine, "triage")]
 

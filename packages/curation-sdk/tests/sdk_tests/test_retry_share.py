@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from curation_sdk import Done, Later, Outcome, Retry, Worker, execution, producer
+from curation_sdk import Done, Later, Outcome, Retry, Worker, producer, shares
 from curation_sdk.claim import Claimer
 from sdk_tests.desk import Desk, Ticket, answer, triage
 
@@ -58,17 +58,17 @@ async def beside_first_attempts(
 async def test_items_that_fail_again_and_again_held_up_first_attempts(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execution, "RETRIES_PER_SECOND", 0.0)
+    monkeypatch.setattr(shares, "RETRIES_PER_SECOND", 0.0)
     attempts = Attempts(5, Retry("closed", NOW))
 
     async with beside_first_attempts(desk, answer(attempts), 20):
         while len(set(attempts.tickets)) < 20:  # noqa: ASYNC110 - the work tells nobody
             await asyncio.sleep(0.01)
         # Without a share, all of them would be tried again at every look.
-        await asyncio.sleep(4 * producer.LOOK_FOR_RETRIES)
+        await asyncio.sleep(4 * producer.RETRY_POLL_SECONDS)
         retried = len(attempts.tickets) - 20
 
-    assert retried <= 20 * execution.RETRY_SHARE
+    assert retried <= 20 * shares.RETRY_SHARE
     assert len(attempts.tickets) == 5 * 20
 
 
@@ -82,8 +82,8 @@ async def test_a_retry_waited_for_as_long_as_another_stage_was_busy(desk: Desk) 
 async def test_an_item_that_only_waits_for_its_turn_was_held_back_like_a_failed_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execution, "RETRIES_PER_SECOND", 0.0)
-    monkeypatch.setattr(execution, "RETRY_SHARE", 0.0)
+    monkeypatch.setattr(shares, "RETRIES_PER_SECOND", 0.0)
+    monkeypatch.setattr(shares, "RETRY_SHARE", 0.0)
     attempts = Attempts(5, Later("not its turn", NOW))
 
     async with beside_first_attempts(desk, answer(attempts), 1):
@@ -93,7 +93,7 @@ async def test_an_item_that_only_waits_for_its_turn_was_held_back_like_a_failed_
 async def test_a_stage_counted_as_empty_while_its_retries_were_held_back(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execution, "RETRIES_PER_SECOND", 4.0)
+    monkeypatch.setattr(shares, "RETRIES_PER_SECOND", 4.0)
     failing = answer(Attempts(4, Retry("closed", NOW)))
 
     async with beside_first_attempts(desk, failing, 1) as worker:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from curation_sdk import Done, Outcome, Retry, crash_rule, quarantine, uncounted_wait
+from curation_sdk import Done, Outcome, Retry, crash_rule, quarantine
 from curation_sdk.errors import InvalidStage
 from curation_sdk.reap import reap
+from curation_sdk.working import uncounted_wait
 from sdk_tests.desk import Desk, Ticket, answer, triage
 from sdk_tests.test_reap import abandon
 
@@ -43,6 +44,7 @@ def slow_stage(work: Any, **options: Any) -> Any:
     return triage(work, **{"concurrency": 4, "batch": 4, "slow_after": SOON, **options})
 
 
+@pytest.mark.slow
 async def test_slow_items_held_every_slot_while_quick_ones_waited(desk: Desk) -> None:
     await desk.open(30)
     work = Work(slow=20)
@@ -60,6 +62,7 @@ async def test_slow_items_held_every_slot_while_quick_ones_waited(desk: Desk) ->
     assert await desk.one("SELECT max(tries) FROM curation.attempt") == 1
 
 
+@pytest.mark.slow
 async def test_slow_items_that_are_tried_again_held_up_those_that_are_quick(
     desk: Desk,
 ) -> None:
@@ -94,13 +97,13 @@ async def test_items_were_slow_because_their_worker_was_busy(desk: Desk) -> None
         while not (len(work.in_work) == 4 and run.ready):  # noqa: ASYNC110 - as below
             await asyncio.sleep(0.01)
         # As if nothing had gone on for an hour, and these were begun before.
-        run.lag += 3600
+        run.slow.lag += 3600
         await asyncio.sleep(2 * SOON.total_seconds())
         run.make_room()
         assert not any(slot.is_stopped for slot in run.slots)
-        before = run.lag
+        before = run.slow.lag
         time.sleep(0.6)  # noqa: ASYNC251 - nothing goes on
-        while run.lag == before:  # noqa: ASYNC110 - it is measured now and then
+        while run.slow.lag == before:  # noqa: ASYNC110 - it is measured now and then
             await asyncio.sleep(0.01)
         work.is_over.set()
         await desk.until(DONE, 8)
@@ -163,7 +166,7 @@ async def test_a_slow_rescued_item_kept_the_others_from_being_tried(desk: Desk) 
 async def test_everything_waited_for_the_slowest_item_before_one_was_tried_alone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quarantine, "QUIET_WITHIN", 0.1)
+    monkeypatch.setattr(quarantine, "CLEARING_SECONDS", 0.1)
     await abandon(desk, 1, deaths=2)
     await reap(desk.engine)
     await desk.open(3)
@@ -184,7 +187,7 @@ async def test_everything_waited_for_the_slowest_item_before_one_was_tried_alone
 async def test_everything_waited_for_an_item_that_took_its_time_alone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quarantine, "FIRST_TRIAL", 0.1)
+    monkeypatch.setattr(quarantine, "FIRST_TRIAL_SECONDS", 0.1)
     await abandon(desk, 1, deaths=2)
     await reap(desk.engine)
     tried: list[float] = []

@@ -16,16 +16,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.sql import quoted_name
 from structlog.testing import capture_logs
 
-from curation_sdk import (
-    Backoff,
-    GiveUp,
-    Outcome,
-    WorkingItem,
-    history,
-    reap,
-    run_job_loop,
-    working_item,
-)
+from curation_sdk import Backoff, GiveUp, Outcome, history, run_job_loop
 from curation_sdk.errors import InvalidStage
 from curation_sdk.events import (
     DeadLettered,
@@ -35,8 +26,10 @@ from curation_sdk.events import (
     Settled,
     WorkerFault,
 )
+from curation_sdk.reap import reap
 from curation_sdk.registry import queue_index
-from curation_sdk.settlement import LONGEST_TRACEBACK
+from curation_sdk.settlement import MAX_TRACEBACK_CHARS
+from curation_sdk.working import WorkingItem, working_item
 from sdk_tests.conftest import Database
 from sdk_tests.desk import (
     Desk,
@@ -698,7 +691,7 @@ async def test_a_traceback_that_is_too_long_keeps_its_end(desk: Desk) -> None:
     await job_loop(desk, fail, max_attempts=1)
 
     kept = await desk.one("SELECT traceback FROM curation.attempt")
-    assert len(kept) < LONGEST_TRACEBACK + 100
+    assert len(kept) < MAX_TRACEBACK_CHARS + 100
     assert kept.startswith("[...]")
     assert kept.endswith(" at the end\n")
 

@@ -8,18 +8,8 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from curation_sdk import (
-    Backoff,
-    Done,
-    GiveUp,
-    Later,
-    Outcome,
-    Skip,
-    Transaction,
-    depth,
-    pause,
-)
-from curation_sdk.control import hold, queue_named, states
+from curation_sdk import Backoff, Done, GiveUp, Later, Outcome, Skip, Transaction
+from curation_sdk.control import depth, hold, pause, queue_named, states
 from curation_sdk.testing import (
     advance,
     assert_dead_letter,

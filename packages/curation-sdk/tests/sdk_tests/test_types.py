@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[2]
 DECLARED = Path(__file__).parent / "typed" / "declared.py"
 
 HEAD = """\
+import enum
 from functools import partial
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from curation_sdk import Done, Outcome, Stage, Worker, run_job_loop, stage
@@ -21,6 +22,9 @@ from curation_sdk.testing import drain
 from sdk_tests.typed.declared import *
 
 STATUSES = (Status.QUEUED, Status.WORKING, Status.DONE, Status.FAILED)
+
+class Color(enum.StrEnum):
+    RED = "red"
 """
 
 COLUMN = """\
@@ -66,6 +70,20 @@ async def work(letter: Letter, tools: Stamps) -> bool:
     return True""",
         r"Coroutine\[Any, Any, bool\]\]\"; expected .* Awaitable\[Done",
     ),
+    "a status of another enum": (
+        """\
+@stage("wrong", claims=Letter.status, queued=Status.QUEUED, done=Color.RED)
+async def work(letter: Letter, tools: Stamps) -> Done:
+    return Done()""",
+        'Cannot infer value of type parameter "StatusT"|"done" .* incompatible type',
+    ),
+    "a status that its column cannot hold": (
+        """\
+@stage("wrong", claims=Letter.status, queued="queued")
+async def work(letter: Letter, tools: Stamps) -> Done:
+    return Done()""",
+        'Cannot infer value of type parameter "StatusT"|"queued" .* incompatible type',
+    ),
     "an option that does not exist": (
         f"""\
 stage("wrong",
@@ -92,13 +110,25 @@ stage("wrong",
         """\
 def use(engine: AsyncEngine, scales: Scales) -> None:
     Worker(engine, [send_letter], tools=scales)""",
-        'Cannot infer value of type parameter "ToolsT" of "Worker"',
+        r'No overload variant of "Worker" matches|incompatible type "Stage\[|"ToolsT" of',
     ),
     "tools that a stage cannot use in a test": (
         """\
 async def use(engine: AsyncEngine) -> None:
     await drain(engine, send_letter, tools="stamps")""",
-        'Cannot infer value of type parameter "ToolsT" of "drain"',
+        r'No overload variant of "drain" matches|incompatible type "Stage\[|"ToolsT" of',
+    ),
+    "tools that are missing": (
+        """\
+def use(engine: AsyncEngine) -> None:
+    Worker(engine, [send_letter])""",
+        r'No overload variant of "Worker" matches|incompatible type "Stage\[|"ToolsT" of',
+    ),
+    "tools that are missing in a test": (
+        """\
+async def use(engine: AsyncEngine) -> None:
+    await drain(engine, send_letter)""",
+        r'No overload variant of "drain" matches|incompatible type "Stage\[|"ToolsT" of',
     ),
     "a function of a loop that is not async": (
         """\

@@ -17,7 +17,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from curation_sdk import Done, Outcome, Registry, Stage, migrate, queue_index, stage
 from curation_sdk import statements as sql
 from curation_sdk.claim import ClaimedItem, Claimer, select_list
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.job_loop import settlement_as_set
 from curation_sdk.queue import Queue, queue_of
 from curation_sdk.settlement import Settlement, columns_of
@@ -135,7 +135,7 @@ class Bench:
     ) -> None:
         self.engine = engine
         self.connection = connection
-        self.lane = Connection(engine)
+        self.lane = WorkerConnection(engine)
 
     @classmethod
     async def open(cls, database: Database) -> "Bench":

@@ -10,17 +10,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from curation_sdk import (
-    Done,
-    Outcome,
-    Registry,
-    StageBroken,
-    Worker,
-    pause,
-    resume,
-    wake,
-)
-from curation_sdk.connection import Connection, Transaction
+from curation_sdk import Done, Outcome, Registry, StageBroken, Worker
+from curation_sdk.connection import Transaction, WorkerConnection
+from curation_sdk.control import pause, resume, wake
 from curation_sdk.errors import CurationSdkError, UnknownStage
 from curation_sdk.events import (
     Claimed,
@@ -356,7 +348,13 @@ async def test_settling_wakes_the_stage_that_is_fed(desk: Desk) -> None:
 
 async def test_three_connections_are_enough_for_a_thousand_items(desk: Desk) -> None:
     await desk.open(1000)
-    declared = triage(patient(), batch=500, concurrency=1000)
+    declared = triage(
+        # A loop that is blocked for longer has its leases renewed over a fourth one.
+        patient(),
+        batch=500,
+        concurrency=1000,
+        lease=timedelta(minutes=2),
+    )
 
     async with desk.running(declared, listen_dsn=desk.dsn) as worker:
         await desk.until("SELECT count(*) FROM curation.claim", 1000)
@@ -463,7 +461,7 @@ async def test_a_worker_waits_for_a_database_that_comes_back(desk: Desk) -> None
     await small.dispose()
 
 
-class LossyLane(Connection):
+class LossyLane(WorkerConnection):
     """Loses the answer to the first COMMIT, as a broken network would."""
 
     lost = 0

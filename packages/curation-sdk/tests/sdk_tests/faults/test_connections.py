@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from curation_sdk import Done, Outcome, Worker, history, wake
-from curation_sdk.connection import Connection
+from curation_sdk import Done, Outcome, Stage, Worker, history
+from curation_sdk.connection import WorkerConnection
+from curation_sdk.control import wake
 from sdk_tests.desk import Desk
 from sdk_tests.faults.scenario import Field, orchard
 from sdk_tests.rig.checker import inspect
@@ -73,7 +75,8 @@ async def test_a_worker_needs_three_connections_however_much_it_holds(
         return Done()
 
     [sow, _] = stages(lease=timedelta(seconds=30), concurrency=HELD, batch=HELD // 4)
-    worker = Worker(database, [sow.configured(work=wait)], listen_dsn=field.dsn)
+    waiting: Stage[Any, Any] = sow.configured(work=wait)
+    worker = Worker(database, [waiting], listen_dsn=field.dsn)
     running = asyncio.ensure_future(worker.run())
     await asyncio.wait_for(everyone.wait(), HUNG)
 
@@ -99,7 +102,7 @@ async def test_a_statement_that_was_given_up_went_on_waiting_in_the_server(
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock'"
     )
-    connection = Connection(desk.engine)
+    connection = WorkerConnection(desk.engine)
 
     async with desk.connection() as other:
         await other.execute("BEGIN; SELECT FROM ticket FOR UPDATE")

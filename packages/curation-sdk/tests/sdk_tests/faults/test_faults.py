@@ -10,7 +10,12 @@ LONGEST_RECOVERY = {"held": 60.0}
 """Seconds, of what was in hand at the last fault; judged in the long run only."""
 
 
-@pytest.mark.parametrize("name", QUICK)
+SLOW = {"held": pytest.mark.slow}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=SLOW.get(name, ())) for name in QUICK]
+)
 def test_no_item_is_lost_doubled_or_stuck(name: str) -> None:
     row = QUICK[name]()
 

@@ -23,6 +23,7 @@ ADDITIONS = (
 )
 
 
+@pytest.mark.slow
 def test_old_and_new_workers_drain_one_queue_while_the_schema_grows() -> None:
     with orchard(size(300, 1000)) as field:
         # The old ones first: today's would leave them nothing to begin with.

@@ -24,7 +24,7 @@ from curation_sdk import (
     statements,
 )
 from curation_sdk.claim import ClaimedItem
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.crash_rule import RESCUED_TOGETHER, SET_APART
 from curation_sdk.reap import Reaper
 from curation_sdk.settlement import Result
@@ -114,7 +114,7 @@ class Snapshot:
     entries: tuple[int, ...]
 
 
-class LossyLane(Connection):
+class LossyLane(WorkerConnection):
     """A connection that can lose the answer to its next statement or commit."""
 
     lose_next = False
@@ -178,7 +178,7 @@ class Hand:
         }
         found = []
         for held in await takes[kind]():
-            job = self.run.make_item(held)
+            job = self.run.function.item_of(held)
             found.append(InHand(self, held, job.id, job.version))
         return found
 

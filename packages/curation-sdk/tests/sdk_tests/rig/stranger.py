@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -38,6 +39,11 @@ async def interrupt(ticket_id: int, session: AsyncSession) -> None:
     await session.flush()
     report(ticket_id)
     raise KeyboardInterrupt
+
+
+async def block(ticket_id: int, _session: AsyncSession) -> None:
+    report(ticket_id)
+    time.sleep(3)  # noqa: ASYNC251 - what it is about
 
 
 async def leave(ticket_id: int, session: AsyncSession) -> None:

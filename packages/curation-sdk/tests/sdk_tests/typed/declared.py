@@ -66,7 +66,7 @@ class PostOffice:
     timeout=timedelta(seconds=3),
 )
 async def send_letter(letter: Letter, tools: Stamps) -> Outcome:
-    return Done(nothing=f"{letter.id} {tools.stamp()}")
+    return Done(empty_because=f"{letter.id} {tools.stamp()}")
 
 
 @stage(
@@ -79,7 +79,7 @@ async def send_letter(letter: Letter, tools: Stamps) -> Outcome:
     order_by=[Parcel.id.desc()],
 )
 async def send_parcel(parcel: Parcel, tools: Scales) -> Done:
-    return Done(nothing=f"{parcel.id} {tools.weigh()}")
+    return Done(empty_because=f"{parcel.id} {tools.weigh()}")
 
 
 @stage(
