@@ -8,9 +8,9 @@ much has happened, is asked to fetch anew; nobody's memory grows for it.
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,38 +20,35 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.events.changes import (
-    MOST,
+    REPORTED,
     Change,
-    Horizon,
-    actions_since,
-    batches_since,
+    ChangeSummary,
+    actions_of,
+    changes_of,
     changes_since,
-    look_at_horizon,
-    noted_since,
 )
-from scrapersky.api.refreshed import RefreshedValue
 from scrapersky.api.stage_stats import StageStats
+from scrapersky.changes.cursor import ChangeCursor, parse_cursor
+from scrapersky.changes.reader import head_cursor
 from scrapersky.curation.batch import Overview, overviews
-from scrapersky.errors import TooManyRequests
+from scrapersky.errors import ChangesForgotten, InvalidCursor, TooManyRequests
 
 log = structlog.get_logger(__name__)
 
-LOOK_EVERY: Final = 1.0
+POLL_SECONDS: Final = 1.0
 MOST_STREAMS: Final = 200
 MOST_STREAMS_EACH: Final = 5
 LONGEST_QUEUE: Final = 64
 """Events a client may be behind before it is asked to fetch anew."""
-CHUNK: Final = 500
+EVENT_CHANGES: Final = 500
 """Changes in one event."""
-LONGEST_ABSENCE: Final = timedelta(hours=1)
-"""After which a client that comes back fetches anew."""
-COUNTING: Final = 20
+COUNTING_SHARE: Final = 20
 """Open batches are counted so seldom that it takes a twentieth of the time."""
-COME_BACK: Final = timedelta(seconds=10)
+RETRY_AFTER: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ServerEvent:
     """One event, written once for all who get it."""
 
     name: str | None
@@ -59,7 +56,7 @@ class Event:
     id: str | None = None
 
 
-class Stream:
+class EventStream:
     """One client's end of the broker."""
 
     def __init__(
@@ -70,14 +67,14 @@ class Stream:
         self.listener = listener
         self.name = name
         self.is_open = True
-        self._events: deque[Event] = deque()
+        self._events: deque[ServerEvent] = deque()
         self._news = asyncio.Event()
 
-    async def begin(self, last_event_id: str | None) -> Sequence[Event]:
+    async def begin(self, last_event_id: str | None) -> Sequence[ServerEvent]:
         """Return what a client must hear first: how things stand, what it missed."""
         return await self._broker.greet(self, last_event_id)
 
-    async def next(self, timeout: float) -> Event | None:
+    async def next(self, timeout: float) -> ServerEvent | None:
         """Return the next event, or None if none came in time or the stream is closed."""
         if not self._events and self.is_open:
             try:
@@ -92,7 +89,7 @@ class Stream:
             self._news.clear()
         return event
 
-    def offer(self, events: Sequence[Event]) -> None:
+    def offer(self, events: Sequence[ServerEvent]) -> None:
         """Queue events; one who is too far behind gets a single order to fetch anew."""
         self._events.extend(events)
         if len(self._events) > LONGEST_QUEUE:
@@ -116,9 +113,8 @@ class EventBroker:
         self._board = stats
         self._channels: dict[UUID, Channel] = {}
         self._listeners: Counter[str] = Counter()
-        self._named: dict[tuple[str, str], Stream] = {}
+        self._named: dict[tuple[str, str], EventStream] = {}
         self._looking: asyncio.Task[None] | None = None
-        self._horizon = RefreshedValue(self._look_at_horizon)
         self._reading = asyncio.Semaphore(1)
         self._is_closing = False
 
@@ -133,7 +129,7 @@ class EventBroker:
         listener: str,
         name: str | None = None,
         instead_of: str | None = None,
-    ) -> Stream:
+    ) -> EventStream:
         """Let one more listen; raise TooManyRequests if that is one too many.
 
         A stream takes the place of the listener's earlier one of the same name, and of
@@ -147,16 +143,16 @@ class EventBroker:
             raise TooManyRequests(
                 f"You have {MOST_STREAMS_EACH} event streams open already.",
                 hint="Close one, or share one between tabs.",
-                retry_after=COME_BACK,
+                retry_after=RETRY_AFTER,
             )
         if self.streams >= MOST_STREAMS or self._is_closing:
             raise TooManyRequests(
                 "This server has as many event streams open as it can serve.",
                 hint="Ask GET /api/v3/stages from time to time instead, and try later.",
-                retry_after=COME_BACK,
+                retry_after=RETRY_AFTER,
             )
         self._listeners[listener] += 1
-        stream = Stream(self, tenant_id, listener, name)
+        stream = EventStream(self, tenant_id, listener, name)
         if name is not None:
             self._named[listener, name] = stream
         channel = self._channels.get(tenant_id)
@@ -167,7 +163,7 @@ class EventBroker:
             self._looking = asyncio.create_task(self._look(), name="event broker")
         return stream
 
-    def leave(self, stream: Stream) -> None:
+    def leave(self, stream: EventStream) -> None:
         """Forget a stream; the last one of a tenant takes the tenant's channel along."""
         channel = self._channels.get(stream.tenant_id)
         if channel is None or stream not in channel.streams:
@@ -181,7 +177,9 @@ class EventBroker:
         if not channel.streams:
             del self._channels[stream.tenant_id]
 
-    async def greet(self, stream: Stream, last_event_id: str | None) -> list[Event]:
+    async def greet(
+        self, stream: EventStream, last_event_id: str | None
+    ) -> list[ServerEvent]:
         """Send a new listener what it has missed, and how the stages stand.
 
         After a restart everyone comes back at once: they share what can be shared, and
@@ -189,12 +187,10 @@ class EventBroker:
         fetch anew, and hear of the stages when it is back.
         """
         try:
-            horizon = await self._horizon.get()
-            here = written(horizon.settled)
-            missed: list[Event] = []
+            here = str(await self._cursor_of(stream.tenant_id))
+            missed: list[ServerEvent] = []
             if last_event_id is not None:
-                since = read(last_event_id, horizon.now)
-                missed = await self._missed(stream.tenant_id, since, here)
+                missed = await self._missed(stream.tenant_id, last_event_id, here)
             views = await self._board.stages(stream.tenant_id)
         except (OSError, SQLAlchemyError, TimeoutError) as error:
             log.warning("events.not_greeted", error=str(error)[:300])
@@ -212,31 +208,33 @@ class EventBroker:
 
     async def closed(self) -> None:
         """Wait until nothing looks any more."""
-        await self._horizon.close()
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait({self._looking})
 
-    async def _missed(
-        self, tenant_id: UUID, since: datetime | None, here: str
-    ) -> list[Event]:
-        if since is None:
-            return [reset("it is too long ago to say what you missed", here)]
-        async with self._reading, self._engine.connect() as connection:
-            found = await changes_since(connection, tenant_id, since)
-            actions = await actions_since(connection, tenant_id, since)
-            noted = await noted_since(connection, tenant_id, since)
-        if any(len(changes) > MOST for changes in found.values()):
-            return [reset("too much has happened since", here)]
-        return [
-            *(sent for kind, c in found.items() for sent in records(kind, c)),
-            *map(many, sorted(set(noted.values()))),
-            *(event("action", action) for action in actions),
-        ]
-
-    async def _look_at_horizon(self) -> Horizon:
+    async def _cursor_of(self, tenant_id: UUID) -> ChangeCursor:
+        """Return where the channel of a tenant is; a new one begins at the end of the log."""
+        channel = self._channels.get(tenant_id)
+        if channel is not None and channel.cursor is not None:
+            return channel.cursor
         async with self._engine.connect() as connection:
-            return await look_at_horizon(connection)
+            head = await head_cursor(connection, tenant_id)
+        if channel is not None and channel.cursor is None:
+            channel.cursor = head
+        return head
+
+    async def _missed(
+        self, tenant_id: UUID, last_event_id: str, here: str
+    ) -> list[ServerEvent]:
+        try:
+            cursor = parse_cursor(last_event_id)
+            async with self._reading, self._engine.connect() as connection:
+                news = await changes_since(connection, tenant_id, cursor)
+                changes = await changes_of(connection, tenant_id, news)
+                actions = await actions_of(connection, tenant_id, news)
+        except (InvalidCursor, ChangesForgotten):
+            return [reset("it is too long ago to say what you missed", here)]
+        return [*reports(news, changes, here), *map(action_event, actions)]
 
     async def _look(self) -> None:
         """Look again and again, until nobody listens."""
@@ -246,7 +244,7 @@ class EventBroker:
                 started = loop.time()
                 await self._look_once()
                 spent = loop.time() - started
-                await asyncio.sleep(max(LOOK_EVERY - spent, LOOK_EVERY / 10))
+                await asyncio.sleep(max(POLL_SECONDS - spent, POLL_SECONDS / 10))
         finally:
             self._looking = None
 
@@ -257,7 +255,9 @@ class EventBroker:
                 await self._send(channel, look)
 
     async def _send(
-        self, channel: "Channel", look: Callable[["Channel"], Awaitable[list[Event]]]
+        self,
+        channel: "Channel",
+        look: Callable[["Channel"], Awaitable[list[ServerEvent]]],
     ) -> None:
         try:
             events = await look(channel)
@@ -272,34 +272,36 @@ class EventBroker:
             for stream in list(channel.streams):
                 stream.offer(events)
 
-    async def _changes_of(self, channel: "Channel") -> list[Event]:
+    async def _changes_of(self, channel: "Channel") -> list[ServerEvent]:
         tenant_id = channel.tenant_id
+        cursor = await self._cursor_of(tenant_id)
+        counted: list[Overview] = []
         async with self._engine.connect() as connection:
-            horizon = await look_at_horizon(connection)
-            since = channel.since or horizon.settled
-            changes = await changes_since(connection, tenant_id, since)
-            actions = await actions_since(connection, tenant_id, since)
-            batches = await batches_since(connection, tenant_id, since)
-            noted = await noted_since(connection, tenant_id, since)
-            counted = []
-            if due := channel.batches_due(batches):
+            try:
+                news = await changes_since(connection, tenant_id, cursor)
+            except ChangesForgotten:
+                channel.cursor = None
+                return [reset("what has changed is not known", None)]
+            changes = await changes_of(connection, tenant_id, news)
+            actions = await actions_of(connection, tenant_id, news)
+            if due := channel.batches_due(set(news.ids.get("batches", ()))):
                 started = time.monotonic()
                 counted = await overviews(connection, tenant_id, ids=due)
                 channel.batches_took(time.monotonic() - started)
+        channel.cursor = news.cursor
+        here = str(news.cursor)
         sent = [
-            *channel.new_changes(changes),
-            *channel.new_notes(noted),
-            *channel.new_actions(actions),
+            *reports(news, changes, here),
+            *map(action_event, actions),
             *channel.new_batches(counted),
         ]
-        channel.since = horizon.settled
         if sent:
             # Only the last has the id: who loses the connection between two events of
             # one look hears all of them again.
-            sent.append(Event(None, None, written(horizon.settled)))
+            sent.append(ServerEvent(None, None, here))
         return sent
 
-    async def _stages_of(self, channel: "Channel") -> list[Event]:
+    async def _stages_of(self, channel: "Channel") -> list[ServerEvent]:
         views = await self._board.stages(channel.tenant_id)
         listed = [asdict(view) for view in views]
         return list(channel.new_stages(listed, [view.sign for view in views]))
@@ -310,54 +312,11 @@ class Channel:
 
     def __init__(self, tenant_id: UUID) -> None:
         self.tenant_id = tenant_id
-        self.streams: set[Stream] = set()
-        self.since: datetime | None = None
-        self._sent: dict[tuple[str, UUID], datetime] = {}
-        self._storms: dict[str, tuple[UUID, datetime]] = {}
-        self._noted: set[UUID] = set()
-        self._actions: dict[UUID, datetime] = {}
+        self.streams: set[EventStream] = set()
+        self.cursor: ChangeCursor | None = None
         self._open_batches: dict[UUID, Overview] = {}
         self._count_after = 0.0
         self._stages: object = None
-
-    def new_changes(self, found: dict[str, list[Change]]) -> Iterable[Event]:
-        """Send what has not been sent; in a storm only that there is one."""
-        sent: dict[tuple[str, UUID], datetime] = {}
-        for kind, changes in found.items():
-            if len(changes) > MOST:
-                latest = (changes[0].id, changes[0].updated_at)
-                if self._storms.get(kind) != latest:
-                    self._storms[kind] = latest
-                    yield many(kind)
-                continue
-            fresh = [
-                change
-                for change in changes
-                if self._sent.get((kind, change.id)) != change.updated_at
-            ]
-            sent |= {(kind, change.id): change.updated_at for change in changes}
-            if self._storms.pop(kind, None):
-                # A client that is to fetch anew gets what the storm ended with too.
-                yield many(kind)
-            else:
-                yield from records(kind, fresh)
-        for kind in [kind for kind in self._storms if kind not in found]:
-            del self._storms[kind]
-            yield many(kind)
-        self._sent = sent
-
-    def new_notes(self, found: dict[UUID, str]) -> Iterable[Event]:
-        """Report that contacts have gone or were informed: no row can say which."""
-        fresh = found.keys() - self._noted
-        yield from map(many, sorted({found[one] for one in fresh}))
-        self._noted = set(found)
-
-    def new_actions(self, found: Sequence[Any]) -> Iterable[Event]:
-        """Report decisions that have got further."""
-        for action in found:
-            if self._actions.get(action["id"]) != action["updated_at"]:
-                yield event("action", action)
-        self._actions = {action["id"]: action["updated_at"] for action in found}
 
     def batches_due(self, changed: set[UUID]) -> set[UUID]:
         """Choose which batches are counted now: new ones, from time to time all."""
@@ -370,9 +329,9 @@ class Channel:
 
     def batches_took(self, seconds: float) -> None:
         """Remember how expensive it was to count."""
-        self._count_after = time.monotonic() + COUNTING * seconds
+        self._count_after = time.monotonic() + COUNTING_SHARE * seconds
 
-    def new_batches(self, counted: Sequence[Overview]) -> Iterable[Event]:
+    def new_batches(self, counted: Sequence[Overview]) -> Iterable[ServerEvent]:
         """Report batches that have got further; those at their end are let go."""
         for batch in counted:
             if self._open_batches.get(batch.id) != batch:
@@ -386,50 +345,50 @@ class Channel:
         """Report the stages at the next look, changed or not."""
         self._stages = None
 
-    def new_stages(self, views: object, sign: object) -> Iterable[Event]:
+    def new_stages(self, views: object, sign: object) -> Iterable[ServerEvent]:
         """Report how the stages stand, if that is something new."""
         if sign != self._stages:
             self._stages = sign
             yield event("stages", views)
 
 
-def records(kind: str, changes: Sequence[Change]) -> Iterable[Event]:
+def reports(
+    news: ChangeSummary, changes: Mapping[str, Sequence[Change]], here: str
+) -> Iterable[ServerEvent]:
+    """Report what has changed: which records, or that it is more than can be said."""
+    if news.is_cut:
+        yield reset("too much has happened since", here)
+        return
+    yield from map(many, sorted(news.many & REPORTED))
+    for kind, changed in changes.items():
+        yield from records(kind, changed)
+
+
+def action_event(action: Mapping[str, Any]) -> ServerEvent:
+    """Report a decision that has got further."""
+    return event("action", action)
+
+
+def records(kind: str, changes: Sequence[Change]) -> Iterable[ServerEvent]:
     """Report changed records, some in each event."""
-    for start in range(0, len(changes), CHUNK):
-        part = changes[start : start + CHUNK]
+    for start in range(0, len(changes), EVENT_CHANGES):
+        part = changes[start : start + EVENT_CHANGES]
         listed = [asdict(change) for change in part]
         yield event("records", {"kind": kind, "changes": listed, "many": False})
 
 
-def many(kind: str) -> Event:
+def many(kind: str) -> ServerEvent:
     """Report that more has changed than is sent one by one."""
     return event("records", {"kind": kind, "changes": [], "many": True})
 
 
-def reset(why: str, last: str | None) -> Event:
+def reset(why: str, last: str | None) -> ServerEvent:
     """Tell a client to fetch everything it shows anew."""
     return event("reset", {"reason": why}, last)
 
 
-def event(name: str, data: object, last: str | None = None) -> Event:
+def event(name: str, data: object, last: str | None = None) -> ServerEvent:
     """Write an event."""
-    return Event(
+    return ServerEvent(
         name, orjson.dumps(data, default=str, option=orjson.OPT_UTC_Z).decode(), last
     )
-
-
-def written(moment: datetime) -> str:
-    """Write a moment as the id of an event."""
-    return str((moment - EPOCH) // timedelta(microseconds=1))
-
-
-def read(event_id: str, now: datetime) -> datetime | None:
-    """Read the id a client comes back with; None if it is none, or too old."""
-    if not event_id.isascii() or not event_id.isdigit() or len(event_id) > 18:  # noqa: PLR2004
-        return None
-    moment = EPOCH + timedelta(microseconds=int(event_id))
-    is_recent = now - LONGEST_ABSENCE <= moment <= now + timedelta(seconds=5)
-    return moment if is_recent else None
-
-
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,28 +1,24 @@
-"""What has changed in a tenant's records since a moment, as the stream says it.
-
-Every record's `updated_at` is set by the database when it is written, and becomes
-visible when its transaction commits, which may be later. So a reader goes back behind
-the oldest transaction that was still writing when it last looked, and leaves out what
-it has reported already.
-"""
+"""What the stream says of entries of the change log: records as they are now."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.changes.cursor import ChangeCursor
+from scrapersky.changes.reader import GONE, ChangeEntry, head_cursor, read_changes
 from scrapersky.records import CURATED, PlaceSearch
 
-MOST: Final = 2_000
+MAX_CHANGES: Final = 2_000
 """Changes of one kind reported one by one; more of them are reported as "many"."""
-OVERLAP: Final = timedelta(seconds=3)
-"""How far a reader goes back at least, for writers whom we may not see."""
-LONGEST_OVERLAP: Final = timedelta(seconds=60)
-"""How far at most; a transaction that writes for longer is reported by nobody."""
+PAGE_ENTRIES: Final = 5_000
+MAX_PAGES: Final = 8
+"""Clients further behind fetch everything again."""
+MAX_ACTIONS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,65 +31,66 @@ class Change:
     updated_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Horizon:
-    """What the database's clock says, and since when nothing new can appear before it."""
+@dataclass(slots=True)
+class ChangeSummary:
+    """What the log says since a cursor."""
 
-    now: datetime
-    settled: datetime
+    cursor: ChangeCursor
+    ids: dict[str, dict[UUID, None]] = field(default_factory=dict)
+    """Which records have changed, by kind."""
+    many: set[str] = field(default_factory=set)
+    """Kinds of which more has changed than is reported one by one, or some are gone."""
+    is_cut: bool = False
+    """Whether so much has happened that not all was read."""
 
-
-async def look_at_horizon(connection: AsyncConnection) -> Horizon:
-    """Return the moment behind which every writer has committed, as far as we see."""
-    query = text(
-        "SELECT clock_timestamp() AS now, min(xact_start) AS writing"
-        " FROM pg_stat_activity WHERE backend_xid IS NOT NULL"
-        " AND datname = current_database()"
-    )
-    row = (await connection.execute(query)).one()
-    oldest = min(row.now - OVERLAP, row.writing or row.now)
-    return Horizon(row.now, max(oldest, row.now - LONGEST_OVERLAP))
+    def add(self, entries: Iterable[ChangeEntry]) -> None:
+        """Take in some entries."""
+        for entry in entries:
+            if entry.kind in self.many:
+                continue
+            ids = self.ids.setdefault(entry.kind, {})
+            ids[entry.record_id] = None
+            if entry.event in GONE or entry.kind == "notices" or len(ids) > MAX_CHANGES:
+                self.many.add(entry.kind)
+                del self.ids[entry.kind]
 
 
 async def changes_since(
-    connection: AsyncConnection, tenant_id: UUID, since: datetime
-) -> dict[str, list[Change]]:
-    """Return what was written after a moment, by kind, the latest first.
+    connection: AsyncConnection, tenant_id: UUID, cursor: ChangeCursor
+) -> ChangeSummary:
+    """Read the log to its end, unless that is too far."""
+    news = ChangeSummary(cursor)
+    for _ in range(MAX_PAGES):
+        page = await read_changes(connection, tenant_id, news.cursor, PAGE_ENTRIES)
+        news.add(page.entries)
+        news.cursor = page.cursor
+        if not page.more:
+            return news
+    news.cursor, news.is_cut = await head_cursor(connection, tenant_id), True
+    return news
 
-    A kind with more than `MOST` changes is cut one beyond that.
-    """
-    values = {"tenant": tenant_id, "since": since, "most": MOST + 1}
+
+async def changes_of(
+    connection: AsyncConnection, tenant_id: UUID, news: ChangeSummary
+) -> dict[str, list[Change]]:
+    """Return the changed records as they are now, by kind."""
     found: dict[str, list[Change]] = {}
-    for kind, *change in await connection.execute(CHANGES, values):
-        found.setdefault(kind, []).append(Change(*change))
+    for kind in news.ids.keys() & CHANGES.keys():
+        values = {"tenant": tenant_id, "ids": list(news.ids[kind])}
+        rows = await connection.execute(CHANGES[kind], values)
+        found[kind] = [Change(*row) for row in rows]
     return found
 
 
-async def actions_since(
-    connection: AsyncConnection, tenant_id: UUID, since: datetime
+async def actions_of(
+    connection: AsyncConnection, tenant_id: UUID, news: ChangeSummary
 ) -> Sequence[Mapping[str, Any]]:
-    """Return decisions about many records that have got further since a moment."""
-    rows = await connection.execute(ACTIONS, {"tenant": tenant_id, "since": since})
+    """Return decisions about many records that have got further."""
+    ids = list(news.ids.get("actions", ()))[-MAX_ACTIONS:]
+    if not ids:
+        return []
+    rows = await connection.execute(ACTIONS, {"tenant": tenant_id, "ids": ids})
     return [row._asdict() for row in rows]
-
-
-async def batches_since(
-    connection: AsyncConnection, tenant_id: UUID, since: datetime
-) -> set[UUID]:
-    """Return the batches that were made, paused or cancelled since a moment."""
-    rows = await connection.scalars(BATCHES, {"tenant": tenant_id, "since": since})
-    return set(rows)
-
-
-async def noted_since(
-    connection: AsyncConnection, tenant_id: UUID, since: datetime
-) -> dict[UUID, str]:
-    """Return what only the audit log records, with the kind it is about.
-
-    No row is left of contacts that have gone, and whom we have informed is kept beside them.
-    """
-    rows = await connection.execute(NOTED, {"tenant": tenant_id, "since": since})
-    return {row.id: row.kind for row in rows}
 
 
 def sources() -> Iterable[tuple[str, str, str, str]]:
@@ -105,30 +102,18 @@ def sources() -> Iterable[tuple[str, str, str, str]]:
         yield kind.name, kind.table, decision.column.key, stage.key
 
 
-CHANGES: Final = text(
-    " UNION ALL ".join(
-        f"(SELECT '{kind}' AS kind, m.id, m.{status}::text, m.{stage_status}::text,"  # noqa: S608
-        f" m.updated_at FROM {table} m WHERE m.tenant_id = :tenant"
-        " AND m.updated_at > :since ORDER BY m.updated_at DESC LIMIT :most)"
-        for kind, table, status, stage_status in sources()
+CHANGES: Final = {
+    kind: text(
+        f"SELECT m.id, m.{status}::text, m.{stage_status}::text, m.updated_at"  # noqa: S608
+        f" FROM {table} m WHERE m.tenant_id = :tenant AND m.id = ANY(:ids)"
     )
-)
+    for kind, table, status, stage_status in sources()
+}
 ACTIONS: Final = text(
-    "SELECT a.id, a.kind, a.status, a.rule_id, a.changed_count AS changed,"
+    "SELECT a.id, a.kind, a.what, a.status, a.rule_id, a.changed_count AS changed,"
     " a.queued_count AS queued, a.skipped, a.undone_at, a.created_at, a.updated_at"
-    " FROM curation_actions a WHERE a.tenant_id = :tenant AND a.updated_at > :since"
-    # A decision takes minutes at the most; its index knows when it began.
-    " AND a.created_at > CAST(:since AS timestamptz) - interval '1 hour'"
-    " ORDER BY a.updated_at DESC LIMIT 50"
+    " FROM curation_actions a WHERE a.tenant_id = :tenant AND a.id = ANY(:ids)"
+    " ORDER BY a.updated_at DESC"
 )
-BATCHES: Final = text(
-    "SELECT b.id FROM batch_jobs b WHERE b.tenant_id = :tenant"
-    " AND b.updated_at > :since ORDER BY b.updated_at DESC LIMIT 20"
-)
-NOTED: Final = text(
-    "SELECT a.id, CASE a.subject WHEN 'notices' THEN 'notices' ELSE 'contacts' END"
-    " AS kind FROM audit_log a WHERE a.tenant_id = :tenant AND a.created_at > :since"
-    " AND (a.subject = 'notices'"
-    " OR a.action IN ('deleted', 'merged', 'suppressed', 'erased', 'purged'))"
-    " ORDER BY a.created_at DESC LIMIT 100"
-)
+REPORTED: Final = frozenset({*CHANGES, "notices"})
+"""Kinds whose changes are sent to clients."""

@@ -1,0 +1,1 @@
+"""The change log as its readers see it: every change once, from a cursor on."""

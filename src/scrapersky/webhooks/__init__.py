@@ -1,0 +1,1 @@
+"""Webhooks: changes posted to addresses that tenants name, signed and in order."""
