@@ -179,7 +179,7 @@ def connect(
         # nothing of statements prepared, or settings made, on this one.
         arguments["statement_cache_size"] = 0
         arguments["prepared_statement_cache_size"] = 0
-        arguments["prepared_statement_name_func"] = unnamed
+        arguments["prepared_statement_name_func"] = unnamed_statement
     else:
         arguments["server_settings"] = session_settings(name)
         if role is not None:
@@ -300,7 +300,7 @@ def session_settings(name: str) -> dict[str, str]:
     }
 
 
-def unnamed() -> str:
+def unnamed_statement() -> str:
     """Name every prepared statement nothing, as a pooler requires."""
     return ""
 
@@ -351,7 +351,7 @@ def refuse_old_server(version: int, where: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ServerState:
     """A state in which a server is there and says no: what it is, and what to do."""
 
     error: type[DatabaseProblem]
@@ -359,31 +359,31 @@ class State:
     hint: str
 
 
-STATES: Final = {
-    "53100": State(
+SERVER_STATES: Final = {
+    "53100": ServerState(
         DatabaseFull,
         "has no disk space left",
         hint="Free space on its server. Nothing was stored: send the request again then. "
         "What works in the background goes on by itself.",
     ),
-    "53200": State(
+    "53200": ServerState(
         DatabaseOverloaded,
         "has no memory left",
         hint="Try again in a moment. If it stays so, give its server more memory, or "
         "lower work_mem or max_connections.",
     ),
-    "53300": State(
+    "53300": ServerState(
         DatabaseOverloaded,
         "has no connection left",
         hint="Try again in a moment. If it stays so, raise max_connections, or put a "
         "pooler before it.",
     ),
-    "57P03": State(
+    "57P03": ServerState(
         DatabaseStarting,
         "is starting up or shutting down",
         hint="Try again in a moment; after a crash it may take minutes.",
     ),
-    "25006": State(
+    "25006": ServerState(
         DatabaseReadOnly,
         "can only be read: it is a replica, or was made read-only",
         hint="Connect to the primary server.",
@@ -394,7 +394,7 @@ STATES: Final = {
 
 def explain_state(code: str, database: str = "The database") -> DatabaseProblem | None:
     """Say in which state the server is, if it says so by its code."""
-    if (state := STATES.get(code)) is None:
+    if (state := SERVER_STATES.get(code)) is None:
         return None
     return state.error(f"{database} {state.what}.", hint=state.hint)
 

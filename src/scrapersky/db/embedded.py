@@ -31,13 +31,13 @@ DATABASE = "scrapersky"
 SERVER_USER = "scrapersky-postgres"
 """Who runs the server when we are root: PostgreSQL refuses to run as root."""
 
-START_TIMEOUT = 60.0
+START_TIMEOUT_SECONDS = 60.0
 """Seconds. Crash recovery after a power cut may take long; a healthy start takes 0.2."""
-STOP_TIMEOUT = 15.0
+STOP_TIMEOUT_SECONDS = 15.0
 STILL_IN_USE = b"pre-existing shared memory block"
-LOOK_EVERY = 0.5
-RESTARTS = 10
-SOCKET_PATH_LIMIT = 103
+CHECK_INTERVAL_SECONDS = 0.5
+MAX_RESTARTS = 10
+MAX_SOCKET_PATH_BYTES = 103
 """Bytes a unix socket's path may have on the strictest system we run on (macOS)."""
 
 
@@ -96,7 +96,7 @@ class EmbeddedPostgres:
     def socket_dir(self) -> Path:
         """The directory of the unix socket, entered by the owner only."""
         inside = self.home / "run"
-        if len(os.fsencode(inside / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
+        if len(os.fsencode(inside / ".s.PGSQL.5432")) <= MAX_SOCKET_PATH_BYTES:
             return inside
         name = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"scrapersky-{name}"
@@ -124,7 +124,7 @@ class EmbeddedPostgres:
         make_home(self.home, user)
         if not self._take_lock():
             self.report("Joining the database that is already running")
-            self._wait_until_ready(timeout=START_TIMEOUT)
+            self._wait_until_ready(timeout=START_TIMEOUT_SECONDS)
             return
         try:
             self._start_as_owner(user)
@@ -139,7 +139,7 @@ class EmbeddedPostgres:
             self._supervisor.start()
 
     def _look_after(self, user: ServerUser) -> None:
-        while not self._ending.wait(LOOK_EVERY):
+        while not self._ending.wait(CHECK_INTERVAL_SECONDS):
             if self._is_up:
                 continue
             self.report("The database ended by itself. Starting it again")
@@ -149,9 +149,9 @@ class EmbeddedPostgres:
                 return
 
     def _start_again(self, user: ServerUser) -> bool:
-        for tried in range(RESTARTS):
+        for tried in range(MAX_RESTARTS):
             # What is left of the old server may need a moment to go.
-            if self._ending.wait(tried * LOOK_EVERY):
+            if self._ending.wait(tried * CHECK_INTERVAL_SECONDS):
                 return True
             try:
                 self._start_as_owner(user)
@@ -180,16 +180,16 @@ class EmbeddedPostgres:
             self._spawn_when_free(binaries, user)
         else:
             self.report("Taking over the database an interrupted run left behind")
-            self._wait_until_ready(timeout=START_TIMEOUT)
+            self._wait_until_ready(timeout=START_TIMEOUT_SECONDS)
 
     def _spawn_when_free(self, binaries: Path, user: ServerUser) -> None:
-        deadline = time.monotonic() + START_TIMEOUT
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             logged = self.log.stat().st_size if self.log.exists() else 0
             self._process = self._spawn(binaries, user)
             self._pid = self._process.pid
             try:
-                self._wait_until_ready(timeout=START_TIMEOUT)
+                self._wait_until_ready(timeout=START_TIMEOUT_SECONDS)
             except EmbeddedPostgresFailed:
                 # A killed server's sessions hold its memory until they notice its end.
                 if STILL_IN_USE not in self.log.read_bytes()[logged:]:
@@ -275,7 +275,7 @@ class EmbeddedPostgres:
         for request in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
             with suppress(ProcessLookupError):
                 os.kill(pid, request)
-            if self._gone(pid, within=STOP_TIMEOUT):
+            if self._gone(pid, within=STOP_TIMEOUT_SECONDS):
                 return
         raise EmbeddedPostgresFailed(
             f"The database process {pid} does not stop.", hint=f"See {self.log}"

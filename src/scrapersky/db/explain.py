@@ -9,11 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.compat.sqlalchemy import Explain
 
-WALKS = frozenset({"Limit", "Index Scan", "Index Only Scan", "Result"})
+INDEX_WALK_NODES = frozenset({"Limit", "Index Scan", "Index Only Scan", "Result"})
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class QueryPlan:
     """How a query with a limit would be run."""
 
     nodes: tuple[dict[str, Any], ...]
@@ -39,7 +39,8 @@ class Plan:
     def reads_matches_only(self) -> bool:
         """Say whether an index leads from match to match."""
         return all(
-            node["Node Type"] in WALKS and "Filter" not in node for node in self.nodes
+            node["Node Type"] in INDEX_WALK_NODES and "Filter" not in node
+            for node in self.nodes
         )
 
     @property
@@ -50,10 +51,10 @@ class Plan:
         )
 
 
-async def planned(connection: AsyncConnection, query: Select[Any]) -> Plan:
+async def query_plan(connection: AsyncConnection, query: Select[Any]) -> QueryPlan:
     """Return how a query with a limit would be run."""
     (answer,) = await connection.scalar(Explain(query))
-    return Plan(tuple(nodes_of(answer["Plan"])))
+    return QueryPlan(tuple(nodes_of(answer["Plan"])))
 
 
 def nodes_of(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.connection import explain_refusal
-from scrapersky.db.migrations.steps import PAUSE, TRIES, begin, is_busy
+from scrapersky.db.migrations.steps import LOCK_TRIES, RETRY_SECONDS, begin, is_busy
+from scrapersky.db.reporting import drop_views, renew_views
 from scrapersky.db.revision import (
     MIGRATIONS,
     current_revision,
@@ -22,10 +23,10 @@ from scrapersky.db.revision import (
 from scrapersky.db.roles import renew_rights
 from scrapersky.errors import SchemaMismatch
 
-LOCK = 0x5C7A9E05C8E3A
+LOCK_KEY = 0x5C7A9E05C8E3A
 """The advisory lock that lets one process migrate while the others wait."""
 
-ASK_AGAIN = 0.2
+LOCK_POLL_SECONDS = 0.2
 """Seconds until somebody who waits for the lock asks for it again."""
 
 Report = Callable[[str], None]
@@ -72,14 +73,14 @@ async def migrate(
             await take_lock(keeper)
             before = await read_revision(engine)
             stepwise = before is not None and not at_once
-            for attempt in range(1, TRIES + 1):
+            for attempt in range(1, LOCK_TRIES + 1):
                 try:
                     await run(engine, step, stepwise=stepwise, report=report)
                     break
                 except DBAPIError as error:
-                    if not is_busy(error) or attempt == TRIES:
+                    if not is_busy(error) or attempt == LOCK_TRIES:
                         raise
-                    await asyncio.sleep(PAUSE)
+                    await asyncio.sleep(RETRY_SECONDS)
             return between(before, await read_revision(engine))
     except DBAPIError as error:
         raise explain_refusal(error, where) from error
@@ -92,9 +93,9 @@ async def take_lock(connection: AsyncConnection) -> None:
     statement would hold a snapshot meanwhile, for which the one who migrates may have to wait.
     """
     query = text("SELECT pg_try_advisory_xact_lock(:key)")
-    while not await connection.scalar(query, {"key": LOCK}):
+    while not await connection.scalar(query, {"key": LOCK_KEY}):
         await connection.rollback()
-        await asyncio.sleep(ASK_AGAIN)
+        await asyncio.sleep(LOCK_POLL_SECONDS)
     # Until its next statement a connection may keep the snapshot of the last one that read.
     # An index that is built concurrently would wait for that: so the last one is no query.
     await connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
@@ -142,6 +143,8 @@ def apply(
             begin(connection)
             report(f"Applied {step.up_revision_id}")
 
+    # Columns cannot change while a view shows them.
+    drop_views(connection)
     config = alembic_config(
         connection, stepwise=stepwise, report=report, on_version_apply=finish_revision
     )
@@ -153,6 +156,8 @@ def apply(
             hint="`scrapersky doctor` shows what the database holds.",
         ) from error
     after = current_revision(connection)
+    if after == revisions()[-1]:
+        renew_views(connection)
     if after != before and not stepwise:
         renew_rights(connection)
     return between(before, after)

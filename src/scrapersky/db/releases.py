@@ -40,6 +40,12 @@ RELEASED: Final = (
         runs="0.2.0",
         commit="6d6d9811f42a379f087ba0a21d2db280df9b092b",
     ),
+    Release(
+        "0.4.0",
+        "0052_origins_of_overrides",
+        runs="0.2.0",
+        commit="5faaea8eb2e274bfc36ff655f98ff711617967aa",
+    ),
 )
 """Those that are tagged. The one that is being made is not among them."""
 RUNS_ON_OURS: Final = "0.2.0"

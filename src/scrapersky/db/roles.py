@@ -20,7 +20,7 @@ from scrapersky.errors import DatabaseUnsuitable
 
 POLICY: Final = "every row for "
 """How the policy is called under which a user sees all tenants; the user's name follows."""
-SHOWN: Final = 5
+MAX_PROBLEMS: Final = 5
 """Tables that a message names."""
 PLAIN: Final = ("alembic_version", "version")
 """Tables that only a migration writes."""
@@ -35,7 +35,7 @@ END $$;"""
 """Makes the role of the API, and lets the owner of the database take it on."""
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -50,15 +50,17 @@ def administrators_part(app: str | None, reader: str | None) -> list[str]:
 
     The owner of the database migrates, and need not be able to make the role of the API.
     """
-    made = [f"CREATE ROLE {quoted(name)} LOGIN;" for name in (app, reader) if name]
+    made = [f"CREATE ROLE {quote_name(name)} LOGIN;" for name in (app, reader) if name]
     return (
-        [*made, API_ROLE_MADE, f"GRANT {API_ROLE} TO {quoted(app)};"] if app else made
+        [*made, API_ROLE_MADE, f"GRANT {API_ROLE} TO {quote_name(app)};"]
+        if app
+        else made
     )
 
 
 def app_rights(app: str) -> list[str]:
     """Write what the owner grants to the user of our processes."""
-    role, policy = quoted(app), policy_of(app)
+    role, policy = quote_name(app), policy_of(app)
     return [
         f"GRANT USAGE ON SCHEMA public, curation TO {role};",
         f"""DO $$
@@ -75,7 +77,7 @@ BEGIN
       ELSE 'GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO %s' END, found.name, {literal(role)});
     IF found.hides THEN
       EXECUTE format('CREATE POLICY %s ON %s TO %s USING (true) WITH CHECK (true)',
-        {literal(quoted(policy))}, found.name, {literal(role)});
+        {literal(quote_name(policy))}, found.name, {literal(role)});
     END IF;
   END LOOP;
 END $$;""",
@@ -86,7 +88,7 @@ def reader_rights(
     reader: str, tables: Sequence[str], tenant: UUID | None = None
 ) -> list[str]:
     """Write what the owner grants to a user who only reads records."""
-    role, policy = quoted(reader), quoted(f"read by {reader}"[:63])
+    role, policy = quote_name(reader), quote_name(f"read by {reader}"[:63])
     seen = "true" if tenant is None else f"tenant_id = '{tenant}'"
     return [
         f"GRANT USAGE ON SCHEMA public TO {role};",
@@ -187,15 +189,15 @@ async def check_rights(engine: AsyncEngine, *metadata: MetaData) -> None:
             hint=fix,
         )
     if hidden := [row.name for row in rows if row.hides]:
-        more = ", ..." if len(hidden) > SHOWN else ""
+        more = ", ..." if len(hidden) > MAX_PROBLEMS else ""
         raise DatabaseUnsuitable(
             f"Row-level security hides rows from the database user {me} "
-            f"({', '.join(hidden[:SHOWN])}{more}): the tables belong to {owner}.",
+            f"({', '.join(hidden[:MAX_PROBLEMS])}{more}): the tables belong to {owner}.",
             hint=fix,
         )
     if not rows[0].acts:
         raise DatabaseUnsuitable(
             f"The database user {me} may not take on the role {API_ROLE}, under which "
             "the API keeps tenants apart.",
-            hint=f"Let an administrator run: GRANT {API_ROLE} TO {quoted(me)};",
+            hint=f"Let an administrator run: GRANT {API_ROLE} TO {quote_name(me)};",
         )

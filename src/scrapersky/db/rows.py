@@ -15,14 +15,15 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import asyncpg
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.db.roles import PLAIN, quoted
+from curation_sdk.control import driver_beneath
+from scrapersky.db.roles import PLAIN, quote_name
 from scrapersky.errors import BackupUnusable
 
 LOADER: Final = "scrapersky_loader"
@@ -112,7 +113,7 @@ async def write_rows(
     async def keep(piece: bytes) -> None:
         write(piece)
 
-    driver = await driver_of(connection)
+    driver = await driver_beneath(connection)
     await driver.copy_from_table(name, schema_name=schema, columns=columns, output=keep)
 
 
@@ -204,7 +205,7 @@ async def put_in(connection: AsyncConnection, tables: Mapping[str, TableRows]) -
     for statement in PLAIN_FORM:
         await connection.execute(text(statement))
     confined = await take_on_loader(connection)
-    driver = await driver_of(connection)
+    driver = await driver_beneath(connection)
     for table, rows in tables.items():
         schema, _, name = table.partition(".")
         try:
@@ -268,17 +269,9 @@ async def set_sequences(
 
 def full_name(name: str) -> str:
     """Quote a name with its schema for SQL."""
-    return ".".join(map(quoted, name.split(".", 1)))
+    return ".".join(map(quote_name, name.split(".", 1)))
 
 
 def reason_of(error: DBAPIError) -> str:
     """Return what the server said."""
     return str(error.orig).partition(">: ")[2] or str(error.orig)
-
-
-async def driver_of(connection: AsyncConnection) -> "asyncpg.Connection[Any]":
-    """Return the driver's connection; it is in the transaction of this one."""
-    raw = await connection.get_raw_connection()
-    found: asyncpg.Connection[Any] | None = raw.driver_connection
-    assert found is not None  # noqa: S101 - it is open
-    return found

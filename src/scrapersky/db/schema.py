@@ -14,7 +14,7 @@ from scrapersky.db.revision import (
 )
 from scrapersky.errors import SchemaMismatch
 
-SHOWN = 10
+MAX_DIFFERENCES = 10
 """Differences named in the message; more than that is one story."""
 
 TYPE_NAMES = {"varchar": "character varying", "float": "double precision"}
@@ -27,8 +27,12 @@ async def check_schema(engine: AsyncEngine, *metadata: MetaData) -> None:
     async with engine.connect() as connection:
         found = await connection.run_sync(differences, metadata)
     if found:
-        more = f"\n- and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        listed = "".join(f"\n- {difference}" for difference in found[:SHOWN])
+        more = (
+            f"\n- and {len(found) - MAX_DIFFERENCES} more"
+            if len(found) > MAX_DIFFERENCES
+            else ""
+        )
+        listed = "".join(f"\n- {difference}" for difference in found[:MAX_DIFFERENCES])
         raise SchemaMismatch(
             f"The database does not fit this ScraperSky:{listed}{more}",
             hint="Run `scrapersky migrate`. If the revision is already the newest, "
@@ -122,8 +126,8 @@ def column_differences(
                 yield f"column {table.fullname}.{column.name} is missing"
             elif kept != expected and not (more and kept == (expected[0], True)):
                 yield (
-                    f"column {table.fullname}.{column.name} is {worded(kept)}, "
-                    f"not {worded(expected)}"
+                    f"column {table.fullname}.{column.name} is {type_words(kept)}, "
+                    f"not {type_words(expected)}"
                 )
 
 
@@ -155,7 +159,7 @@ def type_name(column: Column[object]) -> str:
     return TYPE_NAMES.get(name, name) + bracket + rest
 
 
-def worded(column: tuple[str, bool]) -> str:
+def type_words(column: tuple[str, bool]) -> str:
     """Name a type with its nullability."""
     kind, nullable = column
     return kind if nullable else f"{kind} NOT NULL"

@@ -15,16 +15,22 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from curation_sdk.control import Database, transaction
 from scrapersky.db.connection import driver_error, sqlstate_of
 
-__all__ = ["Database", "commit_chunk", "committed", "repeated", "transaction"]
+__all__ = [
+    "Database",
+    "commit_chunk",
+    "retry_after_disconnect",
+    "run_in_transaction",
+    "transaction",
+]
 
-RECONNECT_PAUSES: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
+RECONNECT_PAUSES_SECONDS: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
 """Seconds: a server that was killed, or handed over to its replica, is back by then."""
-PAUSES = (0.02, 0.1, 0.3, 1.0, 2.0)
+RETRY_PAUSES_SECONDS = (0.02, 0.1, 0.3, 1.0, 2.0)
 ROLLED_BACK = ("40P01", "40001")
 """Deadlock and serialization failure: nothing was done, and it may be tried again."""
 OUT_OF_REACH: Final = ("57P01", "57P02", "57P03", "08003", "08006")
 """The server ends, or begins: it may be asked again soon."""
-LOGGED_CHARACTERS: Final = 500
+MAX_LOGGED_CHARACTERS: Final = 500
 ResultT = TypeVar("ResultT")
 
 log = structlog.get_logger(__name__)
@@ -41,7 +47,7 @@ async def commit_chunk(database: Database) -> None:
         await database.commit()
 
 
-async def committed(
+async def run_in_transaction(
     database: Database, act: Callable[[AsyncConnection], Awaitable[ResultT]]
 ) -> ResultT:
     """Act in a transaction, again if PostgreSQL rolled it back for another's.
@@ -50,15 +56,15 @@ async def committed(
     them in another order than a person's decision does. In the caller's transaction only
     what was done here is rolled back and tried again.
     """
-    for pause in PAUSES:
+    for pause in RETRY_PAUSES_SECONDS:
         try:
-            return await attempted(database, act)
+            return await run_once(database, act)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in ROLLED_BACK:
                 raise
             log_rollback(error)
         await asyncio.sleep(pause)
-    return await attempted(database, act)
+    return await run_once(database, act)
 
 
 def log_rollback(error: DBAPIError) -> None:
@@ -68,11 +74,11 @@ def log_rollback(error: DBAPIError) -> None:
         "transaction.rolled_back",
         why=type(cause).__name__,
         detail=getattr(cause, "detail", None),
-        statement=str(error.statement)[:LOGGED_CHARACTERS],
+        statement=str(error.statement)[:MAX_LOGGED_CHARACTERS],
     )
 
 
-async def attempted(
+async def run_once(
     database: Database, act: Callable[[AsyncConnection], Awaitable[ResultT]]
 ) -> ResultT:
     """Act once: in a transaction of its own, or as a part of the caller's."""
@@ -90,14 +96,14 @@ async def attempted(
         raise
 
 
-async def repeated(
+async def retry_after_disconnect(
     connection: AsyncConnection, act: Callable[[], Awaitable[ResultT]]
 ) -> ResultT:
     """Act, again from the beginning where the connection was lost meanwhile.
 
     Only for what may be done twice: of a commit nobody can say whether it was heard.
     """
-    for pause in RECONNECT_PAUSES:
+    for pause in RECONNECT_PAUSES_SECONDS:
         try:
             return await act()
         except (DBAPIError, OSError) as error:

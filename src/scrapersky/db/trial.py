@@ -24,12 +24,12 @@ from scrapersky.db.migrations.steps import IN_BATCHES
 from scrapersky.db.revision import MIGRATIONS
 from scrapersky.errors import SchemaMismatch
 
-SAMPLE: Final = 3_000
+SAMPLE_ROWS: Final = 3_000
 """Rows of each table that are tried with."""
 SCHEMAS: Final = {"public": "scrapersky_trial", "curation": "scrapersky_trial_curation"}
-MOMENT: Final = 1.0
+MOMENT_SECONDS: Final = 1.0
 """Seconds up to which a lock is a moment."""
-CONCURRENTLY: Final = 2.0
+CONCURRENT_BUILD_FACTOR: Final = 2.0
 """How much longer an index takes that is built beside others: the table is read twice."""
 ACCESS_EXCLUSIVE, SHARE_ROW_EXCLUSIVE = "ACCESS EXCLUSIVE", "SHARE ROW EXCLUSIVE"
 SHARE: Final = "SHARE"
@@ -41,6 +41,8 @@ SELECT nspname AS schema, relname AS name, pg_total_relation_size(c.oid) AS byte
     AND tablename = relname AND attname = 'id'), 0) AS correlation,
   ARRAY(SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0
     AND NOT attisdropped AND attgenerated = '') AS columns,
+  ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attidentity <> '')
+    AS numbered,
   ARRAY(SELECT format('CONSTRAINT %I %s', conname, pg_get_constraintdef(o.oid))
     FROM pg_constraint o WHERE conrelid = c.oid AND contype IN ('p', 'u', 'c')) AS constraints,
   ARRAY(SELECT pg_get_indexdef(indexrelid) FROM pg_index i WHERE indrelid = c.oid
@@ -89,7 +91,7 @@ REFERENCES: Final = re.compile(r'REFERENCES "?(\w+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TableEffect:
     """What a revision does to a table that has rows."""
 
     table: str
@@ -109,12 +111,12 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MissingRevision:
     """One revision that is missing."""
 
     revision: str
     does: str
-    touches: tuple[Touched, ...] = ()
+    touches: tuple[TableEffect, ...] = ()
     seconds: float = 0
     disk: int = 0
 
@@ -136,14 +138,16 @@ class Table:
         return max(self.rows / self.sample, 1.0) if self.sample else 1.0
 
 
-def describe(revision: str) -> Step:
+def describe(revision: str) -> MissingRevision:
     """Say what a revision is for."""
     source = (MIGRATIONS / "versions" / f"{revision}.py").read_text(encoding="utf-8")
     summary = source.removeprefix('"""').partition('"""')[0].partition("\n")[0]
-    return Step(revision, summary)
+    return MissingRevision(revision, summary)
 
 
-def try_revisions(connection: Connection, missing: Sequence[str]) -> list[Step]:
+def try_revisions(
+    connection: Connection, missing: Sequence[str]
+) -> list[MissingRevision]:
     """Run the missing revisions on samples, roll back, and say what they would do."""
     try:
         trial = Trial(connection, copy_samples(connection))
@@ -163,14 +167,21 @@ def copy_samples(connection: Connection) -> dict[str, Table]:
         if row.is_unknown:
             rows = connection.scalar(text(f"SELECT count(*) FROM {real}"))
         columns = ", ".join(row.columns)
-        share = min(100.0, 150.0 * SAMPLE / max(rows, 1))
+        share = min(100.0, 150.0 * SAMPLE_ROWS / max(rows, 1))
         some = f"TABLESAMPLE SYSTEM ({share})" if share < 50 else ""  # noqa: PLR2004
         connection.exec_driver_sql(
-            f"CREATE TABLE {ours} (LIKE {real} INCLUDING DEFAULTS INCLUDING GENERATED)"
+            f"CREATE TABLE {ours} (LIKE {real}"
+            " INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING IDENTITY)"
         )
         done = connection.exec_driver_sql(
-            f"INSERT INTO {ours} ({columns}) SELECT {columns} FROM {real} {some} LIMIT {SAMPLE}"
+            f"INSERT INTO {ours} ({columns}) OVERRIDING SYSTEM VALUE"
+            f" SELECT {columns} FROM {real} {some} LIMIT {SAMPLE_ROWS}"
         )
+        for column in row.numbered:
+            connection.exec_driver_sql(
+                f"SELECT setval(pg_get_serial_sequence('{ours}', '{column}'),"
+                f" (SELECT coalesce(max({column}), 0) + 1 FROM {ours}))"
+            )
         for constraint in row.constraints:
             connection.exec_driver_sql(f"ALTER TABLE {ours} ADD {constraint}")
         for made in (*row.indexes, *row.triggers):
@@ -206,13 +217,13 @@ class Trial:
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     indexes: dict[str, str] = field(default_factory=dict)
     step: list[Statement] = field(default_factory=list)
-    found: list[Touched] = field(default_factory=list)
+    found: list[TableEffect] = field(default_factory=list)
     total: float = 0
-    steps: list[Step] = field(default_factory=list)
+    steps: list[MissingRevision] = field(default_factory=list)
     written: str = ""
     is_looking: bool = False
 
-    def run(self, missing: Sequence[str]) -> Iterator[Step]:
+    def run(self, missing: Sequence[str]) -> Iterator[MissingRevision]:
         """Run them, and yield what each would do."""
         self.look()
         self.overhead = self.least()
@@ -312,7 +323,7 @@ class Trial:
     def enlarge(self, done: Statement) -> None:
         """Multiply what grows with the rows."""
         grows = max(done.seconds - self.overhead, 0) * self.scale_of(done)
-        factor = CONCURRENTLY if "CONCURRENTLY" in done.written else 1.0
+        factor = CONCURRENT_BUILD_FACTOR if "CONCURRENTLY" in done.written else 1.0
         done.seconds = min(done.seconds, self.overhead) + grows * factor
 
     def scale_of(self, done: Statement) -> float:
@@ -337,10 +348,10 @@ class Trial:
 
     def touched(
         self, one: Statement, name: str, effect: str, lock: str | None, left: float
-    ) -> Touched:
+    ) -> TableEffect:
         """Describe what one statement does to a table."""
         table = self.tables[name]
-        return Touched(
+        return TableEffect(
             table.full_name,
             effect,
             table.rows,
@@ -362,7 +373,7 @@ class Trial:
                 f"{step.up_revision_id} cannot be tried: it names {', '.join(escaped)} "
                 "with its schema."
             )
-        touches = tuple(summed(self.found))
+        touches = tuple(summary_lines(self.found))
         disk = sum(one.disk for one in touches)
         about = describe(str(step.up_revision_id))
         self.steps.append(
@@ -407,7 +418,7 @@ def effects(one: Statement) -> Iterator[tuple[str, str, str | None]]:
             return
 
 
-def summed(found: Sequence[Touched]) -> Iterator[Touched]:
+def summary_lines(found: Sequence[TableEffect]) -> Iterator[TableEffect]:
     """Yield one line for each table and effect."""
     for table, effect in dict.fromkeys((one.table, one.effect) for one in found):
         same = [one for one in found if (one.table, one.effect) == (table, effect)]

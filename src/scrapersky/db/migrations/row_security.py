@@ -69,6 +69,7 @@ def open_again(*tables: str) -> None:
 
 def show_stage(stage: str, table: str) -> None:
     """Show the API of a new stage's claims, attempts and dead letters what is the tenant's."""
+    hide_stage(stage)
     for name in ITEM_TABLES:
         mine = f"EXISTS (SELECT FROM {table} WHERE {table}.id = {name}.item::uuid)"
         op.execute(
@@ -78,9 +79,9 @@ def show_stage(stage: str, table: str) -> None:
 
 
 def hide_stage(stage: str) -> None:
-    """Take back what `show_stage` did, for a downgrade."""
+    """Take back what `show_stage` did."""
     for name in ITEM_TABLES:
-        op.execute(f"DROP POLICY tenant_{stage} ON curation.{name}")
+        op.execute(f"DROP POLICY IF EXISTS tenant_{stage} ON curation.{name}")
 
 
 def references(table: str) -> list[str]:

@@ -25,12 +25,12 @@ Done = TypeVar("Done")
 
 LOCK_TIMEOUT: Final = "500ms"
 """How long a step may wait for a table in use: meanwhile others queue behind it."""
-TRIES: Final = 120
-PAUSE: Final = 0.5
+LOCK_TRIES: Final = 120
+RETRY_SECONDS: Final = 0.5
 """Seconds before a step that had to wait is tried again: others go first."""
 BATCH_SECONDS: Final = 0.25
 """How long the rows of one batch should stay locked."""
-FEWEST, MOST = 50, 20_000
+MIN_BATCH_ROWS, MAX_BATCH_ROWS = 50, 20_000
 IN_BATCHES: Final = "/* in batches */"
 """Marks a statement whose rows are changed some at a time."""
 BUSY: Final = frozenset({"55P03", "40P01"})
@@ -50,6 +50,11 @@ END $$
 INVALID: Final = sa.text(
     "SELECT indrelid::regclass::text FROM pg_index"
     " WHERE indexrelid = to_regclass(:name) AND NOT indisvalid"
+)
+
+WORD_OPERATORS: Final = "gin_trgm_ops"
+HAS_OPERATORS: Final = sa.text(
+    "SELECT true FROM pg_opclass WHERE opcname = :name AND pg_opclass_is_visible(oid)"
 )
 
 
@@ -106,6 +111,19 @@ def add_index(
             postgresql_concurrently=is_stepwise() or is_trial(),
             **options,
         )
+
+
+def add_word_index(table: str, columns: Sequence[str]) -> None:
+    """Let a list be searched by words, where the server has what such an index needs."""
+    if not op.get_bind().scalar(HAS_OPERATORS, {"name": WORD_OPERATORS}):
+        return
+    add_index(
+        f"ix_{table}_words",
+        table,
+        list(columns),
+        postgresql_using="gin",
+        postgresql_ops=dict.fromkeys(columns, WORD_OPERATORS),
+    )
 
 
 def drop_invalid(name: str) -> None:
@@ -217,9 +235,9 @@ def for_each_batch(
         change("true", {})
         commit()
         return
-    progress = Progress(table)
+    progress = StepProgress(table)
     after: object = None
-    size = FEWEST
+    size = MIN_BATCH_ROWS
     while True:
         began = time.monotonic()
         upto = in_turn(partial(bound, table, key, after, size))
@@ -245,12 +263,12 @@ def bound(table: str, key: str, after: object, size: int) -> object:
 def next_size(size: int, seconds: float) -> int:
     """Choose how many rows the next batch has, by how long the last one took."""
     wanted = size * BATCH_SECONDS / max(seconds, BATCH_SECONDS / 2)
-    return max(FEWEST, min(MOST, int(wanted)))
+    return max(MIN_BATCH_ROWS, min(MAX_BATCH_ROWS, int(wanted)))
 
 
 def in_turn(step: Callable[[], Done]) -> Done:
     """Do and commit a step that can be repeated, again while others are in its way."""
-    for _ in range(TRIES):
+    for _ in range(LOCK_TRIES):
         try:
             done = step()
             commit()
@@ -258,7 +276,7 @@ def in_turn(step: Callable[[], Done]) -> Done:
             if not is_stepwise() or not is_busy(error):
                 raise
             op.get_bind().rollback()
-            time.sleep(PAUSE)
+            time.sleep(RETRY_SECONDS)
             begin(op.get_bind())
         else:
             return done
@@ -298,7 +316,7 @@ def has_table(name: str) -> bool:
     return bool(op.get_bind().scalar(query, {"name": name}))
 
 
-class Progress:
+class StepProgress:
     """Tells now and then how far a long step is."""
 
     EVERY: Final = 5.0

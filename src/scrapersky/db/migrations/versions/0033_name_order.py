@@ -15,7 +15,7 @@ revision = "0033_name_order"
 down_revision = "0032_stage_overrides"
 
 TABLES = ("places_staging", "local_businesses", "companies")
-AS_READ = (
+COLLATION_KEY = (
     "lower(translate(replace(replace(replace("
     "regexp_replace(normalize(NEW.{name}, NFKD), U&'[\\0300-\\036F]', '', 'g'),"
     " 'ß', 'ss'), 'Æ', 'ae'), 'æ', 'ae'),"
@@ -31,7 +31,7 @@ def upgrade() -> None:
             if_not_exists=True,
         )
         # Rows that are there already are filled by revision 47, all columns at a time.
-        derive(table, "name_order", AS_READ.format(name="name"), source="name")
+        derive(table, "name_order", COLLATION_KEY.format(name="name"), source="name")
         commit()
         drop_index(f"ix_{table}_by_name", table)
         add_index(f"ix_{table}_by_name_order", table, ["tenant_id", "name_order", "id"])

@@ -13,7 +13,7 @@ COLUMNS = (
     ("local_businesses", "city"),
     ("companies", "city"),
 )
-AS_READ = (
+COLLATION_KEY = (
     "lower(translate(replace(replace(replace("
     "regexp_replace(normalize(NEW.{name}, NFKD), U&'[\\0300-\\036F]', '', 'g'),"
     " 'ß', 'ss'), 'Æ', 'ae'), 'æ', 'ae'),"
@@ -26,7 +26,7 @@ def upgrade() -> None:
         column = sa.Column(f"{name}_order", sa.Text(collation="C"))
         op.add_column(table, column, if_not_exists=True)
         # Rows that are there already are filled by revision 47, all columns at a time.
-        derive(table, f"{name}_order", AS_READ.format(name=name), source=name)
+        derive(table, f"{name}_order", COLLATION_KEY.format(name=name), source=name)
         commit()
 
 

@@ -1,10 +1,9 @@
 """Words of every list are found by an index, and old attempts with less reading."""
 
-import sqlalchemy as sa
 from alembic import op
 
 from curation_sdk import migrations
-from scrapersky.db.migrations.steps import add_index
+from scrapersky.db.migrations.steps import add_index, add_word_index
 
 revision = "0039_word_indexes"
 down_revision = "0038_uploads"
@@ -15,22 +14,12 @@ WORDS = {
     "sitemap_files": ("url",),
     "pages": ("url", "title"),
 }
-
-
-OPERATORS = "gin_trgm_ops"
 NEW_AGE = "attempt_age_of_version_4"
 
 
 def upgrade() -> None:
-    if can_index_words():
-        for table, columns in WORDS.items():
-            add_index(
-                f"ix_{table}_words",
-                table,
-                list(columns),
-                postgresql_using="gin",
-                postgresql_ops=dict.fromkeys(columns, OPERATORS),
-            )
+    for table, columns in WORDS.items():
+        add_word_index(table, columns)
     # The SDK would build it while everybody waits; it takes one that is there.
     add_index(
         NEW_AGE,
@@ -43,14 +32,6 @@ def upgrade() -> None:
     op.execute("DROP INDEX curation.attempt_age")
     op.execute(f"ALTER INDEX curation.{NEW_AGE} RENAME TO attempt_age")
     migrations.upgrade(op.get_bind(), to=4)
-
-
-def can_index_words() -> bool:
-    """Say whether an earlier revision could make the extension for it."""
-    query = sa.text(
-        "SELECT true FROM pg_opclass WHERE opcname = :name AND pg_opclass_is_visible(oid)"
-    )
-    return bool(op.get_bind().scalar(query, {"name": OPERATORS}))
 
 
 def downgrade() -> None:

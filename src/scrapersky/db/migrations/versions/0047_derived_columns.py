@@ -15,7 +15,9 @@ revision = "0047_derived_columns"
 down_revision = "0046_people_of_addresses"
 
 VERDICT = import_module("scrapersky.db.migrations.versions.0031_deliverability").VERDICT
-AS_READ = import_module("scrapersky.db.migrations.versions.0033_name_order").AS_READ
+COLLATION_KEY = import_module(
+    "scrapersky.db.migrations.versions.0033_name_order"
+).COLLATION_KEY
 DERIVED = {
     "contacts": {"deliverability": "validation", "name_order": "name"},
     "places_staging": {"name_order": "name"},
@@ -35,7 +37,9 @@ def upgrade() -> None:
         for column, source in columns.items():
             if column in generated:
                 op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} DROP EXPRESSION")
-            made = VERDICT if source == "validation" else AS_READ.format(name=source)
+            made = (
+                VERDICT if source == "validation" else COLLATION_KEY.format(name=source)
+            )
             derive(table, column, made, source=source)
         commit()
         # What was generated is there; the rest was added without a look at the rows.
