@@ -1,58 +1,64 @@
-"""Rules about the installation: what is wrong, in words, and what to do about it.
+"""Every alert, declared once: for the product itself and for Prometheus.
 
-Each rule is a pure function of what was seen at one moment. It names one thing (a stage, a job, a
-process), so that it is reported once for each, and reported again when it is over.
+A rule of the product is a pure function of what was seen at one moment. It names one thing (a
+stage, a job, a process), so that it is reported once for each, and reported again when it is over.
+The same words and thresholds are in the rules that `scripts/deployment.py` writes for Prometheus.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from scrapersky.companies.setback import Setback
 from scrapersky.reporting.attempts import Attempts
 from scrapersky.reporting.database import DatabaseFigures
-from scrapersky.reporting.stage_stats import Waiting
+from scrapersky.reporting.stage_stats import QueueStatus
 from scrapersky.scheduler.presence import LiveProcess
 
-LATELY: Final = timedelta(minutes=15)
+FAILURE_WINDOW: Final = timedelta(minutes=15)
 """What the rules about failures look back on."""
-RUNS_LATELY: Final = timedelta(minutes=30)
-STALLED_AFTER: Final = LATELY.total_seconds()
-UNCLAIMED_AFTER: Final = 120.0
-STUCK_AFTER: Final = 600.0
+RUN_WINDOW: Final = timedelta(minutes=30)
+STALLED_SECONDS: Final = 600
+"""Beyond two intervals, for a stage that works only when its job runs."""
+UNCLAIMED_SECONDS: Final = 120.0
+STUCK_SECONDS: Final = 600
 """Seconds beyond its timeout after which an item in work is stuck."""
-FEWEST_ATTEMPTS: Final = 20
+MAX_WAIT: Final = timedelta(hours=1)
+"""How long the head of a queue may wait, unless that is set."""
+MAX_DEAD_LETTERS: Final = 50
+"""Within FAILURE_WINDOW, unless that is set."""
+MIN_ATTEMPTS: Final = 20
 ERROR_SHARE: Final = 0.5
-MOST_MISSES: Final = 3
-FEWEST_SETBACKS: Final = 2
+MIN_MISSES: Final = 3
+MIN_SETBACKS: Final = 2
 """A tenant's records could not be matched, nor when that was tried again."""
-LEAST_DISK: Final = 1024**3
+MIN_FREE_BYTES: Final = 1024**3
 CONNECTION_SHARE: Final = 0.85
-MOST_SKEW: Final = 30.0
-GONE_FOR: Final = 3600.0
+MAX_SKEW_SECONDS: Final = 30
+GONE_ALERT_SECONDS: Final = 3600.0
 """Seconds for which a process that vanished is spoken of."""
-BROKEN: Final = ("missed", "skipped", "failed", "lost")
+FAILED_OUTCOMES: Final = ("missed", "skipped", "failed", "lost")
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """Where a figure becomes trouble, as far as that can be set."""
+class Thresholds:
+    """Where a figure becomes an alert, as far as that can be set."""
 
-    oldest: timedelta = timedelta(hours=1)
-    dead_letters: int = 50
+    oldest: timedelta = MAX_WAIT
+    dead_letters: int = MAX_DEAD_LETTERS
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Snapshot:
     """The installation at one moment."""
 
-    waiting: Sequence[Waiting]
+    waiting: Sequence[QueueStatus]
     database: DatabaseFigures
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
-    """Of each stage, within LATELY."""
+    """Of each stage, within FAILURE_WINDOW."""
     runs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of each job within RUNS_LATELY, by outcome."""
+    """Of each job within RUN_WINDOW, by outcome."""
     paused: Mapping[str, str] = field(default_factory=dict)
     held_back: Mapping[str, str] = field(default_factory=dict)
     processes: Sequence[LiveProcess] = ()
@@ -60,10 +66,12 @@ class Sight:
     """What an item of each stage may take."""
     intervals: Mapping[str, timedelta] = field(default_factory=dict)
     """Between two runs, of the stages that work only when their job runs."""
+    settled: Collection[str] = ()
+    """The stages of those that settled an item within `stall_window`."""
     setbacks: Sequence[Setback] = ()
     """The tenants whose records could not be matched."""
-    disk_free: int = LEAST_DISK
-    marks: Marks = Marks()
+    disk_free: int = MIN_FREE_BYTES
+    thresholds: Thresholds = Thresholds()
 
     @property
     def at_work(self) -> list[LiveProcess]:
@@ -72,7 +80,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ActiveAlert:
     """One rule that holds for one thing."""
 
     rule: str
@@ -81,223 +89,459 @@ class Trouble:
     advice: str
 
 
-Rule = Callable[[Sight], Iterator[Trouble]]
+class Occurrence(NamedTuple):
+    """What a rule holds for."""
+
+    subject: str
+    figure: str = ""
+    """What the summary says of it."""
+    detail: str = ""
+    """What Prometheus does not know: how many, or why."""
 
 
-def troubles(sight: Sight) -> list[Trouble]:
-    """Return everything that is wrong."""
-    return [trouble for rule in RULES for trouble in rule(sight)]
+@dataclass(frozen=True, slots=True)
+class PrometheusRule:
+    """How Prometheus finds the same."""
+
+    name: str
+    expression: str
+    severity: Literal["page", "ticket"] = "ticket"
+    label: str = "stage"
+    """Names the subject."""
+    figure: str = ""
+    """The function that writes the value, such as `humanize`."""
+    hold: str | None = None
+    """How long it must hold."""
+    runbook: str | None = None
+    """The section of the guide, if it has not the name of the rule."""
 
 
-def stage_stalled(sight: Sight) -> Iterator[Trouble]:
-    """Find stages where items wait, somebody could take them, and none is settled."""
-    for one in open_stages(sight):
-        tried = sight.attempts.get(one.stage, Attempts())
-        has_worker = any(one.stage in process.stages for process in sight.at_work)
-        if sight.intervals.get(one.stage, timedelta(0)) >= LATELY:
-            # Between two runs it is meant to settle none; `job_missed` watches those.
-            continue
-        if has_worker and not tried.total and age(one) > STALLED_AFTER:
-            yield Trouble(
-                "stage_stalled",
-                one.stage,
-                f"{one.stage} has {one.queued:,} items queued and settled none in "
-                f"{minutes(STALLED_AFTER)}.",
-                "Look at `scrapersky workers` and the logs of the workers.",
+@dataclass(frozen=True, slots=True)
+class AlertRule:
+    """Something that is wrong, in words, and what to do about it."""
+
+    name: str
+    summary: str
+    """Of `{subject}` and `{figure}`."""
+    advice: str
+    find: Callable[[Snapshot], Iterator[Occurrence]] | None = None
+    """None for what only Prometheus sees: it remembers, and looks when we cannot."""
+    prometheus: PrometheusRule | None = None
+    """None for what has no figure."""
+
+    def active(self, snapshot: Snapshot) -> Iterator[ActiveAlert]:
+        """Yield what this rule holds for."""
+        for found in self.find(snapshot) if self.find else ():
+            said = self.summary.format(subject=found.subject, figure=found.figure)
+            yield ActiveAlert(
+                self.name,
+                found.subject,
+                f"{said}: {found.detail}." if found.detail else f"{said}.",
+                self.advice.format(subject=found.subject),
             )
 
 
-def item_stuck(sight: Sight) -> Iterator[Trouble]:
+def active_alerts(snapshot: Snapshot) -> list[ActiveAlert]:
+    """Return everything that is wrong."""
+    return [alert for rule in RULES for alert in rule.active(snapshot)]
+
+
+def stall_window(interval: timedelta) -> timedelta:
+    """Return within which time a stage with items queued settles one."""
+    return timedelta(seconds=STALLED_SECONDS) + 2 * interval
+
+
+def no_consumer(snapshot: Snapshot) -> Iterator[Occurrence]:
+    """Find stages that items wait for and no process works."""
+    for one in open_stages(snapshot):
+        if age(one) > UNCLAIMED_SECONDS and not is_worked(snapshot, one.stage):
+            yield Occurrence(one.stage, detail=f"{one.queued:,} wait")
+
+
+def stage_stalled(snapshot: Snapshot) -> Iterator[Occurrence]:
+    """Find stages where items wait, somebody could take them, and none is settled."""
+    for one in open_stages(snapshot):
+        window = stall_window(snapshot.intervals.get(one.stage, timedelta(0)))
+        has_settled = (
+            one.stage in snapshot.settled
+            or snapshot.attempts.get(one.stage, Attempts()).total
+        )
+        is_due = age(one) > max(window, FAILURE_WINDOW).total_seconds()
+        if is_due and not has_settled and is_worked(snapshot, one.stage):
+            yield Occurrence(one.stage, detail=f"{one.queued:,} wait")
+
+
+def item_stuck(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find items that are in work long after their timeout should have ended that."""
-    for one in sight.waiting:
-        timeout = sight.timeouts.get(one.stage)
+    for one in snapshot.waiting:
+        timeout = snapshot.timeouts.get(one.stage)
         if timeout is None or one.longest_seconds is None:
             continue
-        if one.longest_seconds > timeout.total_seconds() + STUCK_AFTER:
-            yield Trouble(
-                "item_stuck",
+        allowed = timeout.total_seconds()
+        if one.longest_seconds > allowed + STUCK_SECONDS:
+            yield Occurrence(
                 one.stage,
-                f"An item of {one.stage} has been in work for "
-                f"{minutes(one.longest_seconds)}; it may take "
-                f"{minutes(timeout.total_seconds())}.",
-                "Restart the process that has it (`scrapersky workers`): "
-                "another one takes it over.",
+                minutes(one.longest_seconds),
+                f"it may take {minutes(allowed)}",
             )
 
 
-def oldest_item(sight: Sight) -> Iterator[Trouble]:
+def oldest_item(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find queues whose head has waited longer than it should."""
-    for one in open_stages(sight):
-        if age(one) > sight.marks.oldest.total_seconds():
-            yield Trouble(
-                "oldest_item",
-                one.stage,
-                f"The head of {one.stage} has waited {minutes(age(one))}.",
-                "Start more workers, or raise its concurrency or its rate; "
-                "ALERT_OLDEST_MINUTES sets the mark.",
-            )
+    for one in open_stages(snapshot):
+        if age(one) > snapshot.thresholds.oldest.total_seconds():
+            yield Occurrence(one.stage, minutes(age(one)))
 
 
-def error_rate(sight: Sight) -> Iterator[Trouble]:
+def error_rate(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find stages that fail at most of what they try."""
-    for stage, tried in sight.attempts.items():
-        if tried.total < FEWEST_ATTEMPTS or tried.failed <= ERROR_SHARE * tried.total:
-            continue
-        yield Trouble(
-            "error_rate",
-            stage,
-            f"{tried.failed:,} of the last {tried.total:,} attempts of {stage} failed.",
-            "`GET /stages/errors` says why, by cause.",
-        )
+    for stage, tried in snapshot.attempts.items():
+        if tried.total >= MIN_ATTEMPTS and tried.failed > ERROR_SHARE * tried.total:
+            yield Occurrence(
+                stage, detail=f"{tried.failed:,} of the last {tried.total:,} attempts"
+            )
 
 
-def dead_letters(sight: Sight) -> Iterator[Trouble]:
+def dead_letters(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find stages of which many items fail for good."""
-    for stage, tried in sight.attempts.items():
-        if tried.dead >= sight.marks.dead_letters:
-            yield Trouble(
-                "dead_letters",
-                stage,
-                f"{tried.dead:,} items of {stage} failed for good within "
-                f"{minutes(LATELY.total_seconds())}.",
-                "`scrapersky dead-letters` says why; replay them when it is fixed.",
-            )
+    for stage, tried in snapshot.attempts.items():
+        if tried.dead >= snapshot.thresholds.dead_letters:
+            yield Occurrence(stage, f"{tried.dead:,}")
 
 
-def no_consumer(sight: Sight) -> Iterator[Trouble]:
-    """Find stages that items wait for and no process works."""
-    for one in open_stages(sight):
-        if age(one) <= UNCLAIMED_AFTER:
-            continue
-        if not any(one.stage in process.stages for process in sight.at_work):
-            yield Trouble(
-                "no_consumer",
-                one.stage,
-                f"{one.queued:,} items wait for {one.stage}, and no process works it.",
-                "Start `scrapersky worker`, or enable the stage where one runs.",
-            )
-
-
-def stage_paused(sight: Sight) -> Iterator[Trouble]:
+def stage_paused(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find stages that are paused while items wait: by somebody, or as a provider refuses."""
-    for one in sight.waiting:
-        if one.queued and one.stage in sight.paused:
-            yield Trouble(
-                "stage_paused",
-                one.stage,
-                f"{one.stage} is paused with {one.queued:,} items queued: "
-                f"{sight.paused[one.stage]}.",
-                f"Fix the reason, then `scrapersky stages resume {one.stage}`.",
-            )
+    for one in snapshot.waiting:
+        if one.queued and one.stage in snapshot.paused:
+            why = snapshot.paused[one.stage]
+            yield Occurrence(one.stage, detail=f"{why} ({one.queued:,} wait)")
 
 
-def job_missed(sight: Sight) -> Iterator[Trouble]:
+def job_missed(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find jobs of the scheduler that keep missing their time, or fail."""
-    for job, outcomes in sight.runs.items():
-        broken = sum(outcomes.get(outcome, 0) for outcome in BROKEN)
-        if broken >= MOST_MISSES and broken > outcomes.get("executed", 0):
-            yield Trouble(
-                "job_missed",
-                job,
-                f"The job {job} was missed, skipped, lost or failed {broken} times within "
-                f"{minutes(RUNS_LATELY.total_seconds())}.",
-                "`GET /scheduler/runs` has the reasons. A busy machine misses; a run that "
-                "is longer than its interval is skipped.",
-            )
+    for job, outcomes in snapshot.runs.items():
+        broken = sum(outcomes.get(outcome, 0) for outcome in FAILED_OUTCOMES)
+        if broken >= MIN_MISSES and broken > outcomes.get("executed", 0):
+            within = minutes(RUN_WINDOW.total_seconds())
+            yield Occurrence(job, detail=f"{broken} times within {within}")
 
 
-def matching_failed(sight: Sight) -> Iterator[Trouble]:
+def matching_failed(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find tenants whose records cannot be put together into companies."""
-    for one in sight.setbacks:
-        if one.failures >= FEWEST_SETBACKS:
-            yield Trouble(
-                "matching_failed",
-                f"tenant {one.tenant_id}",
-                f"The records of tenant {one.tenant_id} could not be matched "
-                f"{one.failures} times in a row: {one.error}.",
-                "Look for `companies.tenant_failed` in the logs. It is tried again by "
-                "itself, less and less often; other tenants are matched.",
-            )
+    for one in snapshot.setbacks:
+        if one.failures >= MIN_SETBACKS:
+            yield Occurrence(f"tenant {one.tenant_id}", f"{one.failures}", one.error)
 
 
-def process_gone(sight: Sight) -> Iterator[Trouble]:
+def process_gone(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find processes that vanished without a goodbye, with none in their place."""
-    alive = {(one.host, one.role) for one in sight.processes if one.state != "gone"}
-    for one in sight.processes:
+    alive = {(one.host, one.role) for one in snapshot.processes if one.state != "gone"}
+    for one in snapshot.processes:
         is_replaced = (one.host, one.role) in alive
-        if one.state == "gone" and one.seen_seconds < GONE_FOR and not is_replaced:
-            yield Trouble(
-                "process_gone",
-                one.name,
-                f"The {one.role} {one.name} was last heard of "
-                f"{minutes(one.seen_seconds)} ago.",
-                f"Look at {one.host}. What it had in hand has been rescued.",
+        is_recent = one.seen_seconds < GONE_ALERT_SECONDS
+        if one.state == "gone" and is_recent and not is_replaced:
+            heard = minutes(one.seen_seconds)
+            yield Occurrence(
+                one.name, detail=f"last heard of {heard} ago, on {one.host}"
             )
 
 
-def process_unfit(sight: Sight) -> Iterator[Trouble]:
+def process_unfit(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Find processes that are unfit and claim nothing."""
-    for one in sight.processes:
+    for one in snapshot.processes:
         if one.state == "resting":
-            yield Trouble(
-                "process_unfit",
-                one.name,
-                f"{one.name} claims nothing: {one.resting}.",
-                f"Look at {one.host}; it claims again by itself when it is well.",
-            )
+            yield Occurrence(one.name, detail=str(one.resting))
 
 
-def disk(sight: Sight) -> Iterator[Trouble]:
+def disk(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Say when the disk with our data is nearly full."""
-    if sight.disk_free < LEAST_DISK:
-        yield Trouble(
-            "disk",
-            "data directory",
-            f"Only {sight.disk_free >> 20:,} MiB are free where the data is.",
-            "Free some space, or move SCRAPERSKY_DATA_DIR.",
-        )
+    if snapshot.disk_free < MIN_FREE_BYTES:
+        yield Occurrence("data directory", f"{snapshot.disk_free >> 20:,} MiB")
 
 
-def connections(sight: Sight) -> Iterator[Trouble]:
+def connections(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Say when the database will soon refuse new connections."""
-    most, used = sight.database.connections_at_most, sight.database.connections
+    most, used = snapshot.database.connections_at_most, snapshot.database.connections
     if used > CONNECTION_SHARE * most:
-        yield Trouble(
-            "connections",
-            "database",
-            f"{used} of {most} connections of the database are used.",
-            "Put a pooler before it (docs/how-to/deploy.md), or run fewer workers.",
-        )
+        yield Occurrence("database", f"{used} of {most}")
 
 
-def clock(sight: Sight) -> Iterator[Trouble]:
+def clock(snapshot: Snapshot) -> Iterator[Occurrence]:
     """Say when the clock of the machine that looks differs from the database's."""
-    skew = sight.database.clock_skew_seconds
-    if abs(skew) > MOST_SKEW:
-        yield Trouble(
-            "clock",
-            "this machine",
-            f"The clock differs from the database's by {skew:.0f} s.",
-            "Let both machines keep time (NTP).",
-        )
+    skew = snapshot.database.clock_skew_seconds
+    if abs(skew) > MAX_SKEW_SECONDS:
+        yield Occurrence("this machine", f"{skew:.0f} s")
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    no_consumer, stage_stalled, item_stuck, oldest_item, error_rate, dead_letters,
-    stage_paused, job_missed, matching_failed, process_gone, process_unfit, disk,
-    connections, clock,
-)  # fmt: skip
+STAGE_LIMIT: Final = (
+    f"{STALLED_SECONDS} + 2 * max by (stage) (scrapersky_stage_interval_seconds)"
+)
+IS_OPEN: Final = "max by (stage) (scrapersky_stage_paused) == 0"
+RULES: Final = (
+    AlertRule(
+        "no_consumer",
+        "Items are queued for {subject} and no process works it",
+        "Start `scrapersky worker`, or enable the stage where one runs.",
+        no_consumer,
+        PrometheusRule(
+            "ScraperSkyNoWorker",
+            "max by (stage) (scrapersky_stage_queued) > 0 and on () "
+            '(sum(scrapersky_processes{role=~"up|worker", state="working"}) '
+            "or vector(0)) == 0",
+            severity="page",
+            hold="5m",
+        ),
+    ),
+    AlertRule(
+        "stage_stalled",
+        "{subject} has items queued and settles none",
+        "Look at `scrapersky workers` and the logs of the workers.",
+        stage_stalled,
+        PrometheusRule(
+            "ScraperSkyStageStalled",
+            f"max by (stage) (scrapersky_stage_oldest_seconds) > {STAGE_LIMIT} "
+            f"and {IS_OPEN} and max by (stage) (scrapersky_stage_held_back) == 0 "
+            "unless time() - max_over_time((time() * (sum by (stage) "
+            "(increase(scrapersky_items_settled_total[5m])) > bool 0))[2d:5m]) "
+            f"< {STAGE_LIMIT}",
+            severity="page",
+            hold="5m",
+        ),
+    ),
+    AlertRule(
+        "oldest_item",
+        "The head of {subject} has waited {figure}",
+        "Start more workers, or raise its concurrency or its rate; ALERT_OLDEST_MINUTES "
+        "sets the mark.",
+        oldest_item,
+        PrometheusRule(
+            "ScraperSkyOldestItemTooOld",
+            "max by (stage) (scrapersky_stage_oldest_seconds) > "
+            f"{MAX_WAIT.total_seconds():.0f} and {IS_OPEN}",
+            figure="humanizeDuration",
+            hold="10m",
+        ),
+    ),
+    AlertRule(
+        "item_stuck",
+        "An item of {subject} has been in work for {figure}",
+        "Restart the process that has it (`scrapersky workers`): another one takes it over.",
+        item_stuck,
+        PrometheusRule(
+            "ScraperSkyItemInWorkTooLong",
+            "max by (stage) (scrapersky_stage_longest_seconds) > "
+            f"max by (stage) (scrapersky_stage_timeout_seconds) + {STUCK_SECONDS}",
+            figure="humanizeDuration",
+            hold="5m",
+        ),
+    ),
+    AlertRule(
+        "error_rate",
+        "More than half of what {subject} tries fails",
+        "`GET /stages/errors` says why, by cause.",
+        error_rate,
+        PrometheusRule(
+            "ScraperSkyErrorRate",
+            "sum by (stage) (rate(scrapersky_items_retried_total[15m])) > "
+            f"{ERROR_SHARE} * sum by (stage) (rate(scrapersky_items_claimed_total[15m])) "
+            "and sum by (stage) (increase(scrapersky_items_claimed_total[15m])) > "
+            f"{MIN_ATTEMPTS}",
+            hold="10m",
+        ),
+    ),
+    AlertRule(
+        "dead_letters",
+        "{figure} items of {subject} failed for good within 15 minutes",
+        "`scrapersky dead-letters` says why; replay them when it is fixed.",
+        dead_letters,
+        PrometheusRule(
+            "ScraperSkyDeadLetters",
+            "sum by (stage) (increase(scrapersky_items_died_total[15m])) > "
+            f"{MAX_DEAD_LETTERS}",
+            figure="humanize",
+        ),
+    ),
+    AlertRule(
+        "stage_paused",
+        "{subject} is paused with items queued",
+        "Fix the reason, then `scrapersky stages resume {subject}`.",
+        stage_paused,
+        PrometheusRule(
+            "ScraperSkyStagePaused",
+            "max by (stage) (scrapersky_stage_paused) == 1 and "
+            "max by (stage) (scrapersky_stage_queued) > 0",
+            hold="30m",
+        ),
+    ),
+    AlertRule(
+        "process_gone",
+        "{subject} vanished without a goodbye",
+        "Look at its host (`scrapersky workers`). What it had in hand has been rescued.",
+        process_gone,
+        PrometheusRule(
+            "ScraperSkyProcessGone",
+            'max by (role) (scrapersky_processes{state="gone"}) > 0',
+            label="role",
+        ),
+    ),
+    AlertRule(
+        "process_unfit",
+        "{subject} claims nothing",
+        "`scrapersky workers` says why, and where it runs; it claims again by itself when "
+        "its host is well.",
+        process_unfit,
+        PrometheusRule(
+            "ScraperSkyWorkerResting",
+            "scrapersky_worker_resting == 1",
+            label="instance",
+            hold="5m",
+        ),
+    ),
+    AlertRule(
+        "job_missed",
+        "The job {subject} keeps missing or failing",
+        "`GET /scheduler/runs` has the reasons. A busy machine misses; a run that is longer "
+        "than its interval is skipped.",
+        job_missed,
+        PrometheusRule(
+            "ScraperSkyJobMissed",
+            "sum by (job) (increase(scrapersky_job_runs_total"
+            f'{{outcome=~"{"|".join(FAILED_OUTCOMES)}"}}[30m])) > {MIN_MISSES}',
+            label="job",
+        ),
+    ),
+    AlertRule(
+        "matching_failed",
+        "The records of {subject} could not be matched {figure} times in a row",
+        "Look for `companies.tenant_failed` in the logs. It is tried again by itself, less "
+        "and less often; other tenants are matched.",
+        matching_failed,
+    ),
+    AlertRule(
+        "disk",
+        "Only {figure} are free where the data is",
+        "Free some space, or move SCRAPERSKY_DATA_DIR.",
+        disk,
+    ),
+    AlertRule(
+        "connections",
+        "{figure} connections: the database will soon refuse new ones",
+        "Put a pooler before it (docs/how-to/deploy.md), or run fewer workers.",
+        connections,
+        PrometheusRule(
+            "ScraperSkyConnectionsNearlyUsedUp",
+            f"max(scrapersky_database_connections) > {CONNECTION_SHARE} * "
+            "max(scrapersky_database_connections_at_most)",
+            severity="page",
+            figure="humanize",
+            hold="5m",
+        ),
+    ),
+    AlertRule(
+        "clock",
+        "The clock of {subject} differs from the database's by {figure}",
+        "Let both machines keep time (NTP).",
+        clock,
+        PrometheusRule(
+            "ScraperSkyClockSkew",
+            f"abs(scrapersky_database_clock_skew_seconds) > {MAX_SKEW_SECONDS}",
+            label="instance",
+            figure="humanizeDuration",
+            hold="5m",
+        ),
+    ),
+    AlertRule(
+        "late_answers",
+        "Workers of {subject} lose their items: leases are too short, or a host sleeps",
+        "Run fewer workers on that host, or raise the lease of the stage.",
+        prometheus=PrometheusRule(
+            "ScraperSkyLateAnswersRefused",
+            "sum by (stage) (increase(scrapersky_late_answers_refused_total[15m])) > 10",
+        ),
+    ),
+    AlertRule(
+        "overclaimed",
+        "A claim returned more than was asked for, which should never happen",
+        "Keep the log of that process and report it. Nothing is lost or doubled by it.",
+        prometheus=PrometheusRule(
+            "ScraperSkyOverclaimed",
+            "increase(scrapersky_overclaims_total[15m]) > 0",
+            severity="page",
+        ),
+    ),
+    AlertRule(
+        "items_rescued",
+        "Workers of {subject} vanish with items in hand",
+        "Look at their hosts (`scrapersky workers`).",
+        prometheus=PrometheusRule(
+            "ScraperSkyItemsRescued",
+            "sum by (stage) (increase(scrapersky_items_rescued_total[15m])) > 50",
+            runbook="process_gone",
+        ),
+    ),
+    AlertRule(
+        "database",
+        "Workers cannot use the database",
+        "`scrapersky doctor` says why. Workers go on by themselves when it is back.",
+        prometheus=PrometheusRule(
+            "ScraperSkyDatabaseTrouble",
+            "sum(increase(scrapersky_database_troubles_total[5m])) > 10",
+            severity="page",
+        ),
+    ),
+    AlertRule(
+        "old_snapshot",
+        "A transaction open for {figure} keeps dead rows from being removed",
+        "Look at pg_stat_activity for the transaction, and at forgotten replication slots.",
+        prometheus=PrometheusRule(
+            "ScraperSkyOldSnapshot",
+            "max(scrapersky_database_oldest_snapshot_seconds) > 3600",
+            figure="humanizeDuration",
+        ),
+    ),
+    AlertRule(
+        "dead_rows",
+        "{subject} has {figure} dead rows: is vacuum held up?",
+        "Look for an old transaction in pg_stat_activity.",
+        prometheus=PrometheusRule(
+            "ScraperSkyDeadRows",
+            "max by (table) (scrapersky_database_dead_rows) > 1000000",
+            label="table",
+            figure="humanize",
+            hold="30m",
+            runbook="old_snapshot",
+        ),
+    ),
+    AlertRule(
+        "host_unreachable",
+        "{subject} does not answer",
+        "Look at its host, and start it again.",
+        prometheus=PrometheusRule(
+            "ScraperSkyHostUnreachable",
+            'up{job=~"scrapersky-.*"} == 0',
+            severity="page",
+            label="instance",
+            hold="2m",
+            runbook="process_gone",
+        ),
+    ),
+)
 
 
-def open_stages(sight: Sight) -> Iterator[Waiting]:
+def is_worked(snapshot: Snapshot, stage: str) -> bool:
+    """Whether a process claims the items of a stage."""
+    return any(stage in process.stages for process in snapshot.at_work)
+
+
+def open_stages(snapshot: Snapshot) -> Iterator[QueueStatus]:
     """Yield the stages with items queued that nothing keeps from being worked."""
-    for one in sight.waiting:
-        is_closed = one.stage in sight.paused or one.stage in sight.held_back
+    for one in snapshot.waiting:
+        is_closed = one.stage in snapshot.paused or one.stage in snapshot.held_back
         if one.queued and not is_closed:
             yield one
 
 
-def age(one: Waiting) -> float:
+def age(one: QueueStatus) -> float:
     """Return how long the head of a queue has waited, in seconds."""
     return one.oldest_seconds or 0.0
 

@@ -13,12 +13,12 @@ from uuid import UUID
 from curation_sdk.events import Events
 from scrapersky.kit.clock import utc_now
 from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.item_counter import Counts, ItemCounter
 from scrapersky.scheduler.run_log import Run, RunLog
-from scrapersky.scheduler.tally import Counts, Tally
 
-LOOK_EVERY: Final = 1.0
+POLL_SECONDS: Final = 1.0
 """Seconds between two looks: more often no record changes, however short the work is."""
-LONGEST_GAP: Final = 60.0
+MAX_GAP_SECONDS: Final = 60.0
 """Seconds without work that do not end a record: there is no more than one a minute."""
 
 
@@ -37,7 +37,9 @@ class Drain:
 class DrainLog:
     """Follows the stages of this process and keeps a record of each drain."""
 
-    def __init__(self, tally: Tally, runs: RunLog, jobs: Mapping[str, str]) -> None:
+    def __init__(
+        self, tally: ItemCounter, runs: RunLog, jobs: Mapping[str, str]
+    ) -> None:
         self._tally = tally
         self._runs = runs
         self._jobs = jobs
@@ -51,7 +53,7 @@ class DrainLog:
     async def follow(self) -> None:
         """Look at every stage again and again, for as long as the process runs."""
         while True:
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)
             # Cut off in the middle, a record could be begun and not known of.
             await asyncio.shield(self.look())
 
@@ -85,7 +87,7 @@ class DrainLog:
         if drain is None:
             return
         await self._save(stage, drain, is_over=not is_busy)
-        if not is_busy and time.monotonic() - drain.last > LONGEST_GAP:
+        if not is_busy and time.monotonic() - drain.last > MAX_GAP_SECONDS:
             self._report(stage)
 
     async def _close(self, stage: str) -> None:
@@ -98,7 +100,7 @@ class DrainLog:
         drain, activity = self._drains.get(stage), self._tally.activity(stage)
         if activity is None:
             return drain
-        if drain is None or activity.began - drain.last > LONGEST_GAP:
+        if drain is None or activity.began - drain.last > MAX_GAP_SECONDS:
             self._report(stage)
             drain = self._drains[stage] = Drain(activity.began, activity.last)
         drain.last = activity.last

@@ -1,14 +1,14 @@
 """The stages of a running process, which follow what operators change."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from curation_sdk import AnyStage, Worker
-from scrapersky.pipeline.stage_settings import Pace
+from curation_sdk import Worker
+from curation_sdk.registry import AnyStage
 from scrapersky.scheduler.overrides import (
     StageChanges,
     apply_changes,
@@ -17,13 +17,13 @@ from scrapersky.scheduler.overrides import (
     useless_changes,
     with_changes,
 )
-from scrapersky.scheduler.schedule import Job, Schedule
+from scrapersky.scheduler.schedule import JobSchedule, ScheduledJob
 from scrapersky.settings import Settings
-from scrapersky.stages import STAGES, configured
+from scrapersky.stages import STAGES, configure_stage
 
 log = structlog.get_logger(__name__)
 
-LOOK_EVERY: Final = 5.0
+POLL_SECONDS: Final = 5.0
 """Seconds between two looks at what was changed."""
 
 
@@ -38,9 +38,9 @@ class LiveStages:
         *,
         stages: Iterable[AnyStage],
         worker: Worker,
-        schedule: Schedule,
-        job_of: Callable[[AnyStage, Settings], Job],
-        on_demand: bool = False,
+        schedule: JobSchedule,
+        make_job: Callable[[AnyStage, Settings], ScheduledJob],
+        eager: Callable[[Settings], Collection[str]],
     ) -> None:
         self._engine = engine
         self._started_with = settings
@@ -48,18 +48,16 @@ class LiveStages:
         self._stages = {stage.name: stage for stage in stages}
         self._worker = worker
         self._schedule = schedule
-        self._job_of = job_of
-        self._on_demand = on_demand
+        self._make_job = make_job
+        self._eager = eager
+        """Which stages work in this process between two ticks."""
         self._refreshing = asyncio.Lock()
         self.settings = with_changes(settings, changes)
-        if not on_demand:
-            # Otherwise those that work the stages report it.
-            report_changes(settings, changes)
 
     async def watch(self) -> None:
         """Follow what is changed, for as long as the process runs."""
         while True:
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)
             try:
                 await self.refresh()
             except Exception as error:  # noqa: BLE001 - the database will be back
@@ -77,12 +75,10 @@ class LiveStages:
         before = self.settings
         self.settings = with_changes(self._started_with, changes)
         warn_of_useless(self._started_with, changes)
+        eager = self._eager(self.settings)
         for name in self._stages:
             is_changed = before.stages[name] != self.settings.stages[name]
-            pace = self.settings.pace_of(name)
-            is_eager = not self._on_demand and (
-                pace is Pace.EAGER or not self._schedule.is_running
-            )
+            is_eager = name in eager
             if is_changed and not is_eager:
                 # First, or it would use a higher limit between ticks.
                 await self._worker.stop_stage(name)
@@ -92,7 +88,7 @@ class LiveStages:
 
     async def _limit(self, name: str) -> None:
         """Give a stage its batch, concurrency, rate, and the marks of those that it feeds."""
-        wanted = configured(STAGES[name], self.settings.stages)
+        wanted = configure_stage(STAGES[name], self.settings.stages)
         stage = self._stages[name] = self._stages[name].configured(
             batch=wanted.batch,
             concurrency=wanted.concurrency,
@@ -110,7 +106,7 @@ class LiveStages:
     async def _follow(self, name: str, *, is_eager: bool) -> None:
         """Take over when the job of a stage runs, and whether it works in between."""
         log.info("settings.changed", stage=name, pace=self.settings.pace_in_words(name))
-        self._schedule.replace(self._job_of(self._stages[name], self.settings))
+        self._schedule.replace(self._make_job(self._stages[name], self.settings))
         if is_eager:
             await self._worker.start_stage(name)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from scrapersky.errors import DatabaseProblem
 from scrapersky.kit.clock import utc_now
-from scrapersky.scheduler.courier import Message
+from scrapersky.scheduler.alert_sender import Message
 from scrapersky.scheduler.outage import ADVICE, RULE, SUBJECT
 
 
@@ -25,14 +25,14 @@ def refusal(problem: DatabaseProblem, *, is_over: bool = False) -> Message:
     )
 
 
-def single(row: Any) -> Message:  # noqa: ANN401 - a row of alerts
+def message_of(row: Any) -> Message:  # noqa: ANN401 - a row of alerts
     """Write what somebody is sent about an alert."""
     return Message(title=title(row), text=body(row), details=details(row))
 
 
 def aftermath(outage: Any, rows: Sequence[Any], back: int) -> Message:  # noqa: ANN401 - a row of alerts
     """Write what somebody is sent once, after an outage: what it was, and what it left."""
-    told = [account_of(outage, back), *map(listed, rows)]
+    told = [account_of(outage, back), *map(list_line, rows)]
     if not any(row.ended_at is None for row in rows):
         told.append("Nothing else is wrong.")
     return Message(
@@ -42,12 +42,12 @@ def aftermath(outage: Any, rows: Sequence[Any], back: int) -> Message:  # noqa: 
     )
 
 
-def several(rows: Sequence[Any]) -> Message:
+def message_of_many(rows: Sequence[Any]) -> Message:
     """Write what somebody is sent about many alerts that began, or ended, at once."""
     state = "trouble" if rows[0].ended_at is None else "over"
     return Message(
         title=f"{state.capitalize()}: {len(rows)} alerts",
-        text="\n".join(map(listed, rows)),
+        text="\n".join(map(list_line, rows)),
         details={
             "state": state,
             "rule": "several",
@@ -77,7 +77,7 @@ def body(row: Any) -> str:  # noqa: ANN401 - a row of alerts
     return row.summary if row.ended_at else f"{row.summary}\n{row.advice}"
 
 
-def listed(row: Any) -> str:  # noqa: ANN401 - a row of alerts
+def list_line(row: Any) -> str:  # noqa: ANN401 - a row of alerts
     """Write an alert as one of a list."""
     return f"- {title(row)}: {body(row)}".replace("\n", " ")
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.db.connection import STATES, driver_error, sqlstate_of
+from scrapersky.db.connection import SERVER_STATES, driver_error, sqlstate_of
 from scrapersky.records import Process
 
 RULE: Final = "database_away"
@@ -56,12 +56,12 @@ async def record_outage(
 
 def reason_of(error: BaseException) -> str:
     """Say in a few words why the database could not be used."""
-    if (state := STATES.get(sqlstate_of(error))) is not None:
+    if (state := SERVER_STATES.get(sqlstate_of(error))) is not None:
         return f"it {state.what}"
     return f"it did not answer ({type(driver_error(error)).__name__})"
 
 
-async def returned(connection: AsyncConnection, outage: Any) -> int:  # noqa: ANN401 - a row of alerts
+async def count_returned(connection: AsyncConnection, outage: Any) -> int:  # noqa: ANN401 - a row of alerts
     """Count the processes that were there before an outage and have been heard of since."""
     was_there = Process.started_at < outage.since
     is_back = Process.seen_at >= outage.ended_at

@@ -24,7 +24,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.orm import aliased
 
-from curation_sdk import Worker, is_dead, sign
+from curation_sdk import Worker
+from curation_sdk.process import is_dead, sign
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.errors import UnknownRecord
 from scrapersky.kit.background import cancel
@@ -35,21 +36,21 @@ from scrapersky.records.process import ProcessRole
 from scrapersky.records.schedule import RunOutcome
 from scrapersky.scheduler.outage import reason_of, record_outage
 
-BEAT_EVERY: Final = 5.0
-LAST_WORD: Final = 3.0
+BEAT_SECONDS: Final = 5.0
+STOP_SECONDS: Final = 3.0
 """Seconds for which a process that stops waits for the database."""
-SILENT_AFTER: Final = 15.0
+SILENT_SECONDS: Final = 15.0
 """Seconds without a beat of anybody after which the next one ends a silence."""
-GONE_AFTER: Final = 30.0
+GONE_SECONDS: Final = 30.0
 """Seconds without a beat, though others could beat, after which a process counts as gone."""
-FORGOTTEN_AFTER: Final = "1 day"
+RETENTION: Final = "1 day"
 DRAINING: Final = "asked to drain"
 LOST_RUN: Final = "Its process ended without a word; the next run goes on."
 
 log = structlog.get_logger(__name__)
 
 
-class Rester(Protocol):
+class Pausable(Protocol):
     """Who stops claiming and claims again; a worker."""
 
     def rest(self, why: str) -> None:
@@ -64,7 +65,7 @@ class Rester(Protocol):
 class RestReasons:
     """Why the workers of this process rest: they claim again when no reason is left."""
 
-    def __init__(self, worker: Rester | None) -> None:
+    def __init__(self, worker: Pausable | None) -> None:
         self._worker = worker
         self._reasons: dict[str, str] = {}
 
@@ -73,7 +74,7 @@ class RestReasons:
         """The first reason that still holds."""
         return next(iter(self._reasons.values()), None)
 
-    def of(self, giver: str) -> Rester:
+    def of(self, giver: str) -> Pausable:
         """Return what one giver of reasons may call, without ending the rest of another."""
         return _Reason(self, giver)
 
@@ -116,9 +117,9 @@ class Presence:
         role: ProcessRole,
         address: str | None = None,
         name: str | None = None,
+        stages: Sequence[str] = (),
         jobs: Callable[[], Sequence[Json]] = tuple,
     ) -> None:
-        worked = worker.stages if worker and role is not ProcessRole.SERVE else ()
         # Every statement is whole by itself.
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._worker = worker
@@ -131,7 +132,7 @@ class Presence:
             "pid": os.getpid(),
             "version": full_version(),
             "address": address,
-            "stages": [stage.name for stage in worked],
+            "stages": list(stages),
         }
         self._ending = asyncio.Event()
         self._beat_at = math.inf
@@ -139,6 +140,11 @@ class Presence:
         self._failed: str | None = None
         """Why it did not since then."""
         self._beating: asyncio.Task[None] | None = None
+
+    @property
+    def role(self) -> str:
+        """What this process is there for, as the others see it."""
+        return str(self._line["role"])
 
     @property
     def name(self) -> str:
@@ -151,7 +157,7 @@ class Presence:
             await connection.execute(
                 delete(Process).where(
                     Process.seen_at
-                    < func.clock_timestamp() - text(f"interval '{FORGOTTEN_AFTER}'")
+                    < func.clock_timestamp() - text(f"interval '{RETENTION}'")
                 )
             )
         await self.beat()
@@ -163,7 +169,7 @@ class Presence:
         if self._beating is not None:
             # A beat that is under way ends first, or it would be our last word.
             self._ending.set()
-            await asyncio.wait({self._beating}, timeout=LAST_WORD)
+            await asyncio.wait({self._beating}, timeout=STOP_SECONDS)
             await cancel(self._beating)
         with suppress(SQLAlchemyError, OSError):
             async with self._engine.connect() as connection:
@@ -178,7 +184,7 @@ class Presence:
         away, why = time.monotonic() - self._beat_at, self._failed
         await self._say()
         self._beat_at, self._failed = time.monotonic(), None
-        if why is not None and away > SILENT_AFTER:
+        if why is not None and away > SILENT_SECONDS:
             async with self._engine.connect() as connection:
                 await record_outage(connection, self.name, away, why)
 
@@ -210,7 +216,7 @@ class Presence:
     async def _keep_beating(self) -> None:
         while not self._ending.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._ending.wait(), BEAT_EVERY)
+                await asyncio.wait_for(self._ending.wait(), BEAT_SECONDS)
                 return
             try:
                 await self.beat()
@@ -228,7 +234,7 @@ ANYONE: Final = aliased(Process)
 BACK_AT: Final = case(
     (
         select(func.max(ANYONE.seen_at)).scalar_subquery()
-        < func.clock_timestamp() - text(f"interval '{SILENT_AFTER} seconds'"),
+        < func.clock_timestamp() - text(f"interval '{SILENT_SECONDS} seconds'"),
         func.clock_timestamp(),
     ),
     else_=Process.back_at,
@@ -249,7 +255,7 @@ def own_name() -> str:
 async def end_lost_runs(connection: AsyncConnection) -> None:
     """End the runs of processes that are gone, also of those that a former release had.
 
-    Of a process of this machine that is known at once, of others after GONE_AFTER.
+    Of a process of this machine that is known at once, of others after GONE_SECONDS.
     """
     is_running = SchedulerRun.outcome == RunOutcome.RUNNING
     processes = await connection.scalars(
@@ -259,7 +265,7 @@ async def end_lost_runs(connection: AsyncConnection) -> None:
     is_alive = exists().where(
         # Former releases wrote only the beginning of the name.
         func.starts_with(Process.name, SchedulerRun.process),
-        func.clock_timestamp() - text(f"interval '{GONE_AFTER} seconds'") < HEARD_AT,
+        func.clock_timestamp() - text(f"interval '{GONE_SECONDS} seconds'") < HEARD_AT,
     )
     lost = (
         select(SchedulerRun.id)
@@ -351,7 +357,7 @@ def state_of(
     *, missed: float, works: bool, drains: bool, resting: str | None, in_hand: int
 ) -> str:
     """Say in a word how a process stands that has missed its beats for so many seconds."""
-    if missed > GONE_AFTER:
+    if missed > GONE_SECONDS:
         return "gone"
     if not works:
         return "serving"

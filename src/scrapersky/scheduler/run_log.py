@@ -28,20 +28,20 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.db.steps import stepwise
+from scrapersky.db.chunks import change_in_chunks
 from scrapersky.kit.clock import utc_now
 from scrapersky.kit.stopping import IsStopping, never
 from scrapersky.kit.time_ordered import time_ordered_uuid
 from scrapersky.records import SchedulerRun
 from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.item_counter import Counts
 from scrapersky.scheduler.presence import end_lost_runs
-from scrapersky.scheduler.tally import Counts
 
 log = structlog.get_logger(__name__)
 
 GRID = "2020-01-01T00:00:00Z"
 """Where every process starts counting its ticks, so that their due times agree."""
-EARLIEST = timedelta(seconds=1)
+CLOCK_TOLERANCE = timedelta(seconds=1)
 """How far before its time a tick may come, as two clocks are never quite alike."""
 NOW = func.clock_timestamp()
 OLD_RUNS = """DELETE FROM scheduler_runs WHERE id IN (SELECT id FROM scheduler_runs
@@ -76,7 +76,7 @@ class RunLog:
         async with self._engine.connect() as connection:
             now = (await connection.execute(select(NOW))).scalar_one()
         skew: timedelta = now - utc_now()
-        return skew if abs(skew) > EARLIEST else timedelta(0)
+        return skew if abs(skew) > CLOCK_TOLERANCE else timedelta(0)
 
     async def begin(
         self,
@@ -194,7 +194,7 @@ class RunLog:
 def tick_at(interval: timedelta, late: timedelta = timedelta(0)) -> Function[datetime]:
     """Name a tick by the clock of the database, so that all processes name it alike."""
     # A process that is a moment early must not take the tick before.
-    early = min(interval / 2, EARLIEST)
+    early = min(interval / 2, CLOCK_TOLERANCE)
     return func.date_bin(
         literal(interval), NOW + literal(early - late), text(f"timestamptz '{GRID}'")
     )
@@ -291,4 +291,4 @@ async def purge_runs(
     engine: AsyncEngine, older_than: timedelta, is_stopping: IsStopping = never
 ) -> int:
     """Delete runs older than this and return how many."""
-    return await stepwise(engine, (OLD_RUNS,), {"age": older_than}, is_stopping)
+    return await change_in_chunks(engine, (OLD_RUNS,), {"age": older_than}, is_stopping)

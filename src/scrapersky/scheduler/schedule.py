@@ -23,8 +23,8 @@ from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records.base import Json
 from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.item_counter import Counts
 from scrapersky.scheduler.run_log import GRID, Run, RunLog
-from scrapersky.scheduler.tally import Counts
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ CUT_OFF: Final = "It was cut off when its process stopped; the next run goes on.
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ScheduledJob:
     """Something that happens again and again."""
 
     id: str
@@ -44,14 +44,16 @@ class Job:
     """Whether one process per tick is enough for all of them."""
     at_most: int | None = None
     """How many runs there may be at once over all processes; None for any number."""
+    batch: int | None = None
+    """How many items a run that somebody asks for takes at most; None for all."""
     logger: str = __name__
     """The name of the log lines about its runs."""
 
 
-class Schedule:
+class JobSchedule:
     """The shared scheduler of this process; starting or stopping it twice is harmless."""
 
-    def __init__(self, jobs: Iterable[Job], runs: RunLog) -> None:
+    def __init__(self, jobs: Iterable[ScheduledJob], runs: RunLog) -> None:
         self._jobs = {job.id: job for job in jobs}
         self._runs = runs
         self._scheduler: Any = None
@@ -111,7 +113,7 @@ class Schedule:
             work.cancel()
 
     def published(self) -> list[Json]:
-        """Return what other processes are told of the jobs that run here."""
+        """Return what other processes see of the jobs that run here."""
         return [
             {
                 "id": job.id,
@@ -127,10 +129,11 @@ class Schedule:
     async def trigger(self, job_id: str, limit: int | None = None) -> int:
         """Run a job now, beside its schedule; return how many items it picked.
 
-        With a `limit` a stage picks no more than so many.
+        A stage picks one batch, with a `limit` no more than so many.
         """
         self.require(job_id)
-        return await self._tick(replace(self._jobs[job_id], is_singleton=False), limit)
+        job = replace(self._jobs[job_id], is_singleton=False)
+        return await self._tick(job, job.batch if limit is None else limit)
 
     async def tick(self, job_id: str) -> int:
         """Run a job as its schedule would; return how many items it picked.
@@ -149,14 +152,14 @@ class Schedule:
                 "`scrapersky worker`.",
             )
 
-    def replace(self, job: Job) -> None:
+    def replace(self, job: ScheduledJob) -> None:
         """Run a job from now on as it is given here."""
         self.require(job.id)
         self._jobs[job.id] = job
         if self._scheduler is not None:
             self._register(job)
 
-    def _register(self, job: Job) -> None:
+    def _register(self, job: ScheduledJob) -> None:
         if not job.settings.enabled:
             return
         try:
@@ -179,14 +182,14 @@ class Schedule:
             self.problems[job.id] = f"{type(error).__name__}: {error}"
             log.exception("scheduler.job_refused", id=job.id)
 
-    async def _tick(self, job: Job, limit: int | None = None) -> int:
+    async def _tick(self, job: ScheduledJob, limit: int | None = None) -> int:
         self._ticks += 1
         try:
             return await self._run(job, limit)
         finally:
             self._ticks -= 1
 
-    async def _run(self, job: Job, limit: int | None) -> int:
+    async def _run(self, job: ScheduledJob, limit: int | None) -> int:
         due_at = utc_now()
         only_one = job.settings.interval if job.is_singleton else None
         try:
@@ -233,7 +236,7 @@ class Schedule:
         if run.counts is not None:
             self._log_run(self._jobs[run.job_id], run.counts)
 
-    def _log_run(self, job: Job, counts: Counts) -> None:
+    def _log_run(self, job: ScheduledJob, counts: Counts) -> None:
         named = structlog.get_logger(job.logger)
         named.info("scheduler.run", id=job.id, **asdict(counts))
 

@@ -22,24 +22,24 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from contact_extraction.urls import Url, parse_url
 from scrapersky.crawler import Crawler
 from scrapersky.errors import BadTls, FetchError
-from scrapersky.scheduler.presence import Rester
+from scrapersky.scheduler.presence import Pausable
 
-BELIEVED: Final = 5.0
+ANSWER_LIFETIME_SECONDS: Final = 5.0
 """Seconds for which what was found out about ourselves is believed."""
-CANARIES: Final = 4
-CANARIES_EVERY: Final = 30.0
-LOOK_EVERY: Final = 10.0
-LOOK_WHILE_UNFIT: Final = 5.0
-MOST_SKEW: Final = 300.0
+MAX_CANARIES: Final = 4
+CANARIES_LIFETIME_SECONDS: Final = 30.0
+CHECK_SECONDS: Final = 10.0
+CHECK_SECONDS_WHILE_UNFIT: Final = 5.0
+MAX_SKEW_SECONDS: Final = 300.0
 """Seconds by which our clock may differ from the database's."""
-LEAST_DISK: Final = 64 * 1024 * 1024
-LEAST_MEMORY: Final = 48 * 1024 * 1024
-MEMORY: Final = Path("/proc/meminfo")
-CGROUP: Final = Path("/sys/fs/cgroup")
+MIN_DISK_BYTES: Final = 64 * 1024 * 1024
+MIN_MEMORY_BYTES: Final = 48 * 1024 * 1024
+MEMINFO_FILE: Final = Path("/proc/meminfo")
+CGROUP_DIRECTORY: Final = Path("/sys/fs/cgroup")
 REACHED_LATELY = """SELECT key FROM host_outcomes
   WHERE outcome = 'ok' AND key ~ '[a-z]' AND last_at > clock_timestamp() - interval '1 day'
   ORDER BY last_at DESC LIMIT :most"""
-DOORS: Final = (("http", 80), ("https", 443))
+WEB_PORTS: Final = (("http", 80), ("https", 443))
 """Some sites have only one of them."""
 TRUSTED_LATELY = """SELECT origin FROM host_robots
   WHERE origin LIKE 'https://%' AND state <> 'unreachable'
@@ -71,11 +71,11 @@ class SelfCheck:
         self._asking: dict[str, asyncio.Lock] = {}
         self._suspected: Check | None = None
         """What found that the network is at fault, and says when it no longer is."""
-        self._worker: Rester | None = None
+        self._worker: Pausable | None = None
         self.why: str | None = None
         """What is wrong with this machine, as far as is known."""
 
-    def look_after(self, worker: Rester) -> None:
+    def look_after(self, worker: Pausable) -> None:
         """Let this worker rest while the machine is unfit."""
         self._worker = worker
 
@@ -94,7 +94,9 @@ class SelfCheck:
     async def watch(self) -> None:
         """Look again and again, for as long as the process works."""
         while True:
-            await asyncio.sleep(LOOK_EVERY if self.why is None else LOOK_WHILE_UNFIT)
+            await asyncio.sleep(
+                CHECK_SECONDS if self.why is None else CHECK_SECONDS_WHILE_UNFIT
+            )
             await self.look()
 
     async def look(self) -> None:
@@ -109,8 +111,8 @@ class SelfCheck:
 
     async def _ask(self, what: str, check: Check) -> str | None:
         async with self._asking.setdefault(what, asyncio.Lock()):
-            at, why = self._answers.get(what, (-BELIEVED, None))
-            if time.monotonic() - at > BELIEVED:
+            at, why = self._answers.get(what, (-ANSWER_LIFETIME_SECONDS, None))
+            if time.monotonic() - at > ANSWER_LIFETIME_SECONDS:
                 why = await check()
                 self._answers[what] = (time.monotonic(), why)
             if why is not None:
@@ -128,7 +130,7 @@ class SelfCheck:
             log.warning("worker.fit_again", was=before)
             self._answers.clear()
             self._suspected = None
-            self._crawler.forgive()
+            self._crawler.clear_failures()
             if self._worker is not None:
                 self._worker.resume()
 
@@ -140,7 +142,7 @@ class SelfCheck:
     async def _routes(self) -> str | None:
         # Only sites that are visited anyway are knocked at.
         hosts = await self._canaries(REACHED_LATELY)
-        urls = [Url(scheme, host, port) for host in hosts for scheme, port in DOORS]
+        urls = [Url(scheme, host, port) for host in hosts for scheme, port in WEB_PORTS]
         what = "no host is reached from here"
         return await self._all_fail(urls, what, dial=True, answers=BadTls)
 
@@ -187,9 +189,9 @@ class SelfCheck:
 
     async def _canaries(self, query: str) -> tuple[str, ...]:
         """Return hosts with which somebody had success lately."""
-        at, found = self._known.get(query, (-CANARIES_EVERY, ()))
-        if not found or time.monotonic() - at > CANARIES_EVERY:
-            rows = await self._query(query, most=CANARIES)
+        at, found = self._known.get(query, (-CANARIES_LIFETIME_SECONDS, ()))
+        if not found or time.monotonic() - at > CANARIES_LIFETIME_SECONDS:
+            rows = await self._query(query, most=MAX_CANARIES)
             found = tuple(str(row[0]) for row in rows)
             self._known[query] = (time.monotonic(), found)
         return found
@@ -200,7 +202,7 @@ class SelfCheck:
         if not rows:
             return None
         skew = abs(float(rows[0][0]) - (asked + time.time()) / 2)
-        if skew <= MOST_SKEW:
+        if skew <= MAX_SKEW_SECONDS:
             return None
         return f"the clock differs from the database's by {skew:.0f} s"
 
@@ -210,13 +212,13 @@ class SelfCheck:
                 free = shutil.disk_usage(directory).free
             except OSError:
                 continue
-            if free < LEAST_DISK:
+            if free < MIN_DISK_BYTES:
                 return f"only {free >> 20} MiB are free in {directory}"
         return None
 
     async def _memory(self) -> str | None:
         left = memory_left()
-        if left is None or left >= LEAST_MEMORY:
+        if left is None or left >= MIN_MEMORY_BYTES:
             return None
         return f"only {left >> 20} MiB of memory are left"
 
@@ -228,7 +230,9 @@ class SelfCheck:
             return ()  # the worker has noticed by itself
 
 
-def memory_left(meminfo: Path = MEMORY, cgroup: Path = CGROUP) -> int | None:
+def memory_left(
+    meminfo: Path = MEMINFO_FILE, cgroup: Path = CGROUP_DIRECTORY
+) -> int | None:
     """Return how many bytes this machine, or its control group, still has; None: unknown."""
     left = [
         int(line.split()[1]) * 1024

@@ -49,7 +49,7 @@ class Activity:
     counts: Counts = field(default_factory=Counts)
 
 
-class Tally:
+class ItemCounter:
     """Listens to workers and counts by stage."""
 
     def __init__(self) -> None:

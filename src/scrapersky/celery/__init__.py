@@ -23,17 +23,17 @@ from celery.signals import (
 )
 from kombu.entity import Queue
 
-from scrapersky.cli.celery_status import CeleryStatus, target_of
-from scrapersky.cli.prepare import prepare
+from scrapersky.celery.status import CeleryStatus, target_of
 from scrapersky.configuration import load_settings
 from scrapersky.kit.background import in_background
 from scrapersky.observability.log import configure_logs
 from scrapersky.observability.observed import observed
 from scrapersky.observability.shared_metrics import keep_sampling
-from scrapersky.records.process import ProcessRole
 from scrapersky.reporting.stage_stats import due
-from scrapersky.scheduler.app import Background, background_work
+from scrapersky.scheduler.app import work_on_demand
+from scrapersky.scheduler.background import Background
 from scrapersky.scheduler.overview import HOUSEKEEPING
+from scrapersky.scheduler.prepare import prepare
 from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
@@ -42,7 +42,7 @@ QUEUE: Final = "scrapersky"
 LOOK: Final = "scrapersky.look"
 MOST_HINTS: Final = 16
 """Hints for one stage at one look; each lets one worker process drain it."""
-STOPPING: Final = 30.0
+STOP_SECONDS: Final = 30.0
 """Seconds beyond its own grace after which a process no longer waits for its thread."""
 ResultT = TypeVar("ResultT")
 
@@ -90,7 +90,7 @@ class Runtime:
             return
         _, loop = self._ready.result()
         loop.call_soon_threadsafe(self._end.set)
-        thread.join(settings.shutdown_grace_seconds + STOPPING)
+        thread.join(settings.shutdown_grace_seconds + STOP_SECONDS)
 
     def _live(self) -> None:
         try:
@@ -106,14 +106,7 @@ class Runtime:
         await prepare(target, settings, print)
         async with AsyncExitStack() as stack:
             background = await stack.enter_async_context(
-                background_work(
-                    settings,
-                    target,
-                    ticking=False,
-                    on_demand=True,
-                    role=ProcessRole.WORKER,
-                    address=status.address,
-                )
+                work_on_demand(settings, target, address=status.address)
             )
             metrics = stack.enter_context(observed(background, settings))
             await stack.enter_async_context(

@@ -15,9 +15,9 @@ import orjson
 import structlog
 from pydantic import SecretStr
 
-TIMEOUT: Final = 15.0
-SUBMISSION: Final = 587
-SMTPS: Final = 465
+TIMEOUT_SECONDS: Final = 15.0
+SUBMISSION_PORT: Final = 587
+SMTPS_PORT: Final = 465
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Courier:
+class AlertSender:
     """Knows whom to notify, and how."""
 
     webhook: SecretStr | None = None
@@ -71,20 +71,20 @@ class Courier:
         mail["To"] = ", ".join(self.recipients)
         mail.set_content(message.text)
         place = urlsplit(url)
-        with connected(place) as server:
+        with connect_to(place) as server:
             if place.username:
                 server.login(unquote(place.username), unquote(place.password or ""))
             server.send_message(mail)
 
 
-def connected(place: SplitResult) -> smtplib.SMTP:
+def connect_to(place: SplitResult) -> smtplib.SMTP:
     """Connect to a mail server: `smtps://` from the start, `smtp://` with STARTTLS if offered."""
     host, context = place.hostname or "localhost", ssl.create_default_context()
     if place.scheme == "smtps":
         return smtplib.SMTP_SSL(
-            host, place.port or SMTPS, timeout=TIMEOUT, context=context
+            host, place.port or SMTPS_PORT, timeout=TIMEOUT_SECONDS, context=context
         )
-    server = smtplib.SMTP(host, place.port or SUBMISSION, timeout=TIMEOUT)
+    server = smtplib.SMTP(host, place.port or SUBMISSION_PORT, timeout=TIMEOUT_SECONDS)
     server.ehlo()
     if server.has_extn("starttls"):
         server.starttls(context=context)
@@ -98,5 +98,5 @@ def post(url: str, message: Message) -> None:
     request = urllib.request.Request(  # noqa: S310 - an operator's own setting, checked to be http(s)
         url, orjson.dumps(body), {"Content-Type": "application/json"}, method="POST"
     )
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
         answer.read(1)

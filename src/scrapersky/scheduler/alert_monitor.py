@@ -1,4 +1,4 @@
-"""Look at the rules again and again, remember what is wrong, and report it once.
+"""Look at the rules again and again, store_alerts what is wrong, and report it once.
 
 Every process could look; one does each time, whichever is first. So it also happens when all
 workers are gone, as long as the API runs.
@@ -27,68 +27,73 @@ from scrapersky.records import Process
 from scrapersky.records.alert import Alert, AlertWatch
 from scrapersky.records.check import check_writing
 from scrapersky.records.schedule import SchedulerRun
-from scrapersky.reporting.attempts import attempts_lately
+from scrapersky.reporting.attempts import attempts_lately, settled_within
 from scrapersky.reporting.database import database_figures
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
 from scrapersky.scheduler.alert import (
-    LATELY,
-    LEAST_DISK,
-    RUNS_LATELY,
-    Marks,
-    Sight,
-    Trouble,
-    troubles,
+    FAILURE_WINDOW,
+    MIN_FREE_BYTES,
+    RUN_WINDOW,
+    ActiveAlert,
+    Snapshot,
+    Thresholds,
+    active_alerts,
+    stall_window,
 )
-from scrapersky.scheduler.courier import Courier, Message
-from scrapersky.scheduler.message import aftermath, refusal, several, single
-from scrapersky.scheduler.outage import RULE, SETTLED_AFTER, reason_of, returned
+from scrapersky.scheduler.alert_sender import AlertSender, Message
+from scrapersky.scheduler.message import aftermath, message_of, message_of_many, refusal
+from scrapersky.scheduler.outage import RULE, SETTLED_AFTER, count_returned, reason_of
 from scrapersky.scheduler.overrides import stored_changes, with_changes
-from scrapersky.scheduler.presence import GONE_AFTER, live_processes
+from scrapersky.scheduler.presence import GONE_SECONDS, live_processes
 from scrapersky.settings import Settings
 
-LOOK_EVERY: Final = 60.0
-MOST_APART: Final = 3
+INTERVAL_SECONDS: Final = 60.0
+MAX_SINGLE_MESSAGES: Final = 3
 """More that begin, or end, at once have a cause in common, and are one message."""
-KEPT: Final = timedelta(days=30)
+ALERT_RETENTION: Final = timedelta(days=30)
 """How long what is over is remembered."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Looker:
+class SnapshotReader:
     """Sees the installation as it is."""
 
     engine: AsyncEngine
     started_with: Settings
 
-    async def sight(self) -> Sight:
+    async def read(self) -> Snapshot:
         """Look once, by the settings that operators may have changed since the start."""
         settings = with_changes(self.started_with, await stored_changes(self.engine))
         stages = settings.stages
         high_water = {name: given.high_water for name, given in stages.items()}
         waiting = await waiting_for_anyone(self.engine)
-        states = await curation_sdk.states(self.engine)
-        return Sight(
+        states = await curation_sdk.control.states(self.engine)
+        return Snapshot(
             waiting=waiting,
             database=await database_figures(self.engine),
-            attempts=await attempts_lately(self.engine, LATELY),
+            attempts=await attempts_lately(self.engine, FAILURE_WINDOW),
             runs=await runs_lately(self.engine),
             paused={one.name: one.paused_why or "" for one in states if one.paused},
             held_back=full_queues(waiting, high_water),
             processes=await live_processes(self.engine),
             timeouts={name: given.timeout for name, given in stages.items()},
             intervals=settings.intervals,
+            settled=await settled_within(
+                self.engine,
+                {name: stall_window(one) for name, one in settings.intervals.items()},
+            ),
             setbacks=await failing_tenants(self.engine),
             disk_free=free_disk(settings.data_dir),
-            marks=Marks(
+            thresholds=Thresholds(
                 oldest=timedelta(minutes=settings.alert_oldest_minutes),
                 dead_letters=settings.alert_dead_letters,
             ),
         )
 
 
-class Watch:
+class AlertMonitor:
     """Looks again and again, and reports what is wrong.
 
     `announce` says that this process is there before it says of others that they are not.
@@ -96,32 +101,32 @@ class Watch:
 
     def __init__(
         self,
-        looker: Looker,
-        courier: Courier,
+        reader: SnapshotReader,
+        sender: AlertSender,
         *,
         name: str = "",
         announce: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._looker = looker
-        self._engine = looker.engine
-        self._courier = courier
+        self._reader = reader
+        self._engine = reader.engine
+        self._sender = sender
         self._name = name
         self._announce = announce
         self._refusal: DatabaseProblem | None = None
         """Why nothing can be written, if somebody was notified of it."""
 
-    async def look(self) -> list[Trouble]:
-        """Look now, remember what is wrong, and report what nobody knows of yet."""
-        found = troubles(await self._looker.sight())
-        await remember(self._engine, found)
-        if self._courier.has_anyone:
+    async def look(self) -> list[ActiveAlert]:
+        """Look now, store_alerts what is wrong, and report what nobody knows of yet."""
+        found = active_alerts(await self._reader.read())
+        await store_alerts(self._engine, found)
+        if self._sender.has_anyone:
             await self._send()
         return found
 
     async def run(self) -> None:
         """Look for as long as the process runs."""
         while True:
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(INTERVAL_SECONDS)
             await self.take_turn()
 
     async def take_turn(self) -> None:
@@ -146,24 +151,24 @@ class Watch:
         problem = problem or explain_state(sqlstate_of(error))
         if problem is None or isinstance(problem, DatabaseUnreachable):
             return  # Nobody can be chosen to report it.
-        if self._refusal is not None or not self._courier.has_anyone:
+        if self._refusal is not None or not self._sender.has_anyone:
             return
         try:
             is_mine = await longest_living(self._engine) == self._name
         except (SQLAlchemyError, OSError):
             return
-        if is_mine and await self._courier.send(refusal(problem)):
+        if is_mine and await self._sender.send(refusal(problem)):
             self._refusal = problem
 
     async def _report_recovery(self) -> None:
         refused = self._refusal
-        if refused and await self._courier.send(refusal(refused, is_over=True)):
+        if refused and await self._sender.send(refusal(refused, is_over=True)):
             self._refusal = None
 
     async def _is_my_turn(self) -> bool:
         """Say whether nobody has looked for a while, and that this process does now."""
         now = func.clock_timestamp()
-        long_ago = now - text(f"interval '{LOOK_EVERY * 0.8} seconds'")
+        long_ago = now - text(f"interval '{INTERVAL_SECONDS * 0.8} seconds'")
         statement = (
             insert(AlertWatch)
             .values(id=1, looked_at=now)
@@ -180,24 +185,24 @@ class Watch:
     async def _send(self) -> None:
         """Notify somebody of what is new; after an outage later, and in one message."""
         async with self._engine.connect() as connection:
-            outage = (await connection.execute(OUTAGE)).one_or_none()
+            outage = (await connection.execute(UNSENT_OUTAGE)).one_or_none()
             if outage is not None and not outage.is_settled:
                 return
-            rows = (await connection.execute(NEWS)).all()
-            back = 0 if outage is None else await returned(connection, outage)
+            rows = (await connection.execute(UNSENT)).all()
+            back = 0 if outage is None else await count_returned(connection, outage)
         if outage is not None:
             await self._deliver(aftermath(outage, rows, back), [outage, *rows])
             return
         for is_over in (False, True):
             alike = [row for row in rows if (row.ended_at is not None) is is_over]
-            if len(alike) > MOST_APART:
-                await self._deliver(several(alike), alike)
+            if len(alike) > MAX_SINGLE_MESSAGES:
+                await self._deliver(message_of_many(alike), alike)
                 continue
             for row in alike:
-                await self._deliver(single(row), [row])
+                await self._deliver(message_of(row), [row])
 
     async def _deliver(self, told: Message, rows: Sequence[Any]) -> None:
-        if not await self._courier.send(told):
+        if not await self._sender.send(told):
             return
         named = {
             "rules": [row.rule for row in rows],
@@ -205,13 +210,13 @@ class Watch:
             "over": [row.ended_at is not None for row in rows],
         }
         async with self._engine.begin() as connection:
-            await connection.execute(SENT, named)
+            await connection.execute(MARK_SENT, named)
 
 
 async def longest_living(engine: AsyncEngine) -> str | None:
     """Return which of the processes that were heard of last has been there longest."""
     latest = select(func.max(Process.seen_at)).scalar_subquery()
-    lately = Process.seen_at > latest - text(f"interval '{GONE_AFTER} seconds'")
+    lately = Process.seen_at > latest - text(f"interval '{GONE_SECONDS} seconds'")
     query = select(Process.name).where(lately)
     async with engine.connect() as connection:
         return await connection.scalar(
@@ -219,7 +224,7 @@ async def longest_living(engine: AsyncEngine) -> str | None:
         )
 
 
-NEWS: Final = (
+UNSENT: Final = (
     select(Alert.__table__)
     .where(
         or_(
@@ -232,14 +237,14 @@ NEWS: Final = (
     .order_by(Alert.since)
 )
 """What nobody was notified of. What began and ended meanwhile is no news."""
-OUTAGE: Final = text("""SELECT *,
+UNSENT_OUTAGE: Final = text("""SELECT *,
     ended_at < clock_timestamp() - CAST(:settled AS interval) AS is_settled
   FROM alerts WHERE rule = :rule AND end_sent_at IS NULL
     AND ended_at > clock_timestamp() - interval '1 day'""").bindparams(
     rule=RULE, settled=SETTLED_AFTER
 )
 """The one that nobody was notified of; of an old one, nobody was there to be."""
-SENT: Final = text("""UPDATE alerts SET
+MARK_SENT: Final = text("""UPDATE alerts SET
     sent_at = coalesce(sent_at, clock_timestamp()),
     end_sent_at = CASE WHEN told.over THEN clock_timestamp() END
   FROM unnest(CAST(:rules AS text[]), CAST(:subjects AS text[]), CAST(:over AS bool[]))
@@ -247,38 +252,38 @@ SENT: Final = text("""UPDATE alerts SET
   WHERE alerts.rule = told.rule AND alerts.subject = told.subject""")
 
 
-async def remember(engine: AsyncEngine, found: Sequence[Trouble]) -> None:
+async def store_alerts(engine: AsyncEngine, found: Sequence[ActiveAlert]) -> None:
     """Write down what is wrong now, and what no longer is."""
     named = {
-        "rules": [trouble.rule for trouble in found],
-        "subjects": [trouble.subject for trouble in found],
+        "rules": [alert.rule for alert in found],
+        "subjects": [alert.subject for alert in found],
     }
     async with engine.begin() as connection:
         if found:
-            await connection.execute(HOLDS, [asdict(trouble) for trouble in found])
-        await connection.execute(IS_OVER, named)
-        await connection.execute(FORGET, {"age": KEPT})
+            await connection.execute(UPSERT_ALERTS, [asdict(alert) for alert in found])
+        await connection.execute(END_OTHERS, named)
+        await connection.execute(DELETE_OLD, {"age": ALERT_RETENTION})
 
 
-HOLDS = text("""INSERT INTO alerts (rule, subject, summary, advice)
+UPSERT_ALERTS = text("""INSERT INTO alerts (rule, subject, summary, advice)
   VALUES (:rule, :subject, :summary, :advice)
   ON CONFLICT (rule, subject) DO UPDATE SET
     summary = excluded.summary, advice = excluded.advice, seen_at = clock_timestamp(),
     since = CASE WHEN alerts.ended_at IS NULL THEN alerts.since ELSE clock_timestamp() END,
     sent_at = CASE WHEN alerts.ended_at IS NULL THEN alerts.sent_at END,
     ended_at = NULL, end_sent_at = NULL""")
-IS_OVER = text("""UPDATE alerts SET ended_at = clock_timestamp() WHERE ended_at IS NULL
+END_OTHERS = text("""UPDATE alerts SET ended_at = clock_timestamp() WHERE ended_at IS NULL
   AND (rule, subject) NOT IN (SELECT * FROM unnest(
     CAST(:rules AS text[]), CAST(:subjects AS text[])))""")
-FORGET = text(
+DELETE_OLD = text(
     "DELETE FROM alerts WHERE ended_at < clock_timestamp() - CAST(:age AS interval)"
 )
 
 
 async def runs_lately(engine: AsyncEngine) -> dict[str, dict[str, int]]:
-    """Count the runs of every job within RUNS_LATELY, by outcome."""
+    """Count the runs of every job within RUN_WINDOW, by outcome."""
     since = func.clock_timestamp() - text(
-        f"interval '{RUNS_LATELY.total_seconds()} seconds'"
+        f"interval '{RUN_WINDOW.total_seconds()} seconds'"
     )
     query = (
         select(SchedulerRun.job_id, SchedulerRun.outcome, func.count())
@@ -299,12 +304,12 @@ def free_disk(directory: Path) -> int:
     try:
         return shutil.disk_usage(directory).free
     except OSError:
-        return LEAST_DISK
+        return MIN_FREE_BYTES
 
 
-def courier_of(settings: Settings) -> Courier:
+def alert_sender(settings: Settings) -> AlertSender:
     """Make what notifies whoever the settings name."""
-    return Courier(
+    return AlertSender(
         webhook=settings.alert_webhook_url,
         smtp=settings.alert_smtp_url,
         sender=settings.alert_email_from,
