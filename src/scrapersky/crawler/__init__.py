@@ -9,19 +9,19 @@ from scrapersky.crawler.hosts import (
     RobotsState,
     StoredRobots,
 )
-from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.limits import FetchLimits
 from scrapersky.crawler.log import FetchRecord, Listener, OutcomeCounter, log_fetch
 from scrapersky.crawler.meter import Meter, measured
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.proxy import ProxyRules, proxy_rules
-from scrapersky.crawler.render import Rendered, Renderer, RenderLimits, can_render
+from scrapersky.crawler.render import RenderedPage, Renderer, RenderLimits, can_render
 from scrapersky.crawler.resolver import Resolver, SystemResolver
 from scrapersky.crawler.result import (
     Accept,
-    Conditions,
-    Cut,
-    Fetched,
-    Hop,
+    CacheValidators,
+    FetchResult,
+    IncompleteReason,
+    Redirect,
     RobotsVerdict,
     Timings,
 )
@@ -32,26 +32,26 @@ from scrapersky.kit.spool import Spool
 
 __all__ = [
     "Accept",
+    "CacheValidators",
     "Charset",
     "CharsetSource",
-    "Conditions",
     "ContentKind",
     "Crawler",
     "CrawlerPolicy",
-    "Cut",
+    "FetchLimits",
     "FetchRecord",
-    "Fetched",
-    "Hop",
+    "FetchResult",
     "HostLedger",
     "HostStatistics",
-    "Limits",
+    "IncompleteReason",
     "Listener",
     "MemoryLedger",
     "Meter",
     "OutcomeCounter",
     "ProxyRules",
+    "Redirect",
     "RenderLimits",
-    "Rendered",
+    "RenderedPage",
     "Renderer",
     "Resolver",
     "RobotsState",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from contact_extraction.utf16 import decode_utf16
 from scrapersky.crawler.encoding import CODECS
 
-SCAN = 64 * 1024
+SCAN_BYTES = 64 * 1024
 
 
 class CharsetSource(StrEnum):
@@ -50,15 +50,15 @@ def decide_charset(body: bytes, content_type: str) -> Charset:
 def _declared(body: bytes) -> Iterator[str]:
     """Yield the labels of meta tags and XML declarations that are markup, not text."""
     place = 0
-    while mark := _MARKUP.search(body, place, SCAN):
+    while mark := _MARKUP.search(body, place, SCAN_BYTES):
         place = mark.end()
         end = _ENDINGS.get(mark[0].lower())
         if end is not None:
-            found = end.search(body, place, SCAN)
+            found = end.search(body, place, SCAN_BYTES)
             if found is None:
                 return
             place = found.end()
-        elif tag := _DECLARED.match(body, mark.start(), SCAN):
+        elif tag := _DECLARED.match(body, mark.start(), SCAN_BYTES):
             yield (tag[1] or tag[2]).decode("ascii")
 
 

@@ -16,9 +16,9 @@ from functools import partial
 import httptools
 from typing_extensions import override
 
-from scrapersky.crawler.inflate import Inflater, read_codings
-from scrapersky.crawler.limits import Limits
-from scrapersky.crawler.result import Cut
+from scrapersky.crawler.inflate import BodyInflater, read_codings
+from scrapersky.crawler.limits import FetchLimits
+from scrapersky.crawler.result import IncompleteReason
 from scrapersky.errors import (
     BadHttp,
     ConnectionLost,
@@ -29,14 +29,14 @@ from scrapersky.errors import (
 )
 from scrapersky.kit.spool import Spool
 
-OPENING = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
-OPENING_LENGTH = len(b"HTTP/1.1 200 ")
-READ_AT_ONCE = 64 * 1024
+STATUS_LINE = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9] ")
+STATUS_LINE_BYTES = len(b"HTTP/1.1 200 ")
+READ_BYTES = 64 * 1024
 """Small enough that the worst of it is parsed before anyone else notices."""
-FRAMING = 256 * 1024
+MAX_FRAMING_BYTES = 256 * 1024
 """Headers and chunk sizes beyond this must be outweighed by content: a megabyte in
 chunks of one byte costs as much as a gigabyte in large ones."""
-BODILESS = frozenset({204, 205, 304})
+BODILESS_STATUSES = frozenset({204, 205, 304})
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Exchange:
     """One request under way and what has come of it so far."""
 
     url: str
-    limits: Limits
+    limits: FetchLimits
     max_wire: int
     max_inflated: int
     deadline: float
@@ -62,7 +62,7 @@ class Exchange:
     status: int = 0
     headers: list[tuple[str, bytes]] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
-    body: Inflater | None = None
+    body: BodyInflater | None = None
     content: bytes = b""
     """The whole body, once the exchange is done; of a spooled one the beginning."""
     spool: Spool | None = None
@@ -70,9 +70,8 @@ class Exchange:
     wire_bytes: int = 0
     body_bytes: int = 0
     """Bytes of the body as sent, without headers and chunk sizes."""
-    cut: Cut | None = None
+    cut: IncompleteReason | None = None
     sent_at: float = 0.0
-    first_byte_at: float = 0.0
     body_at: float = 0.0
     headers_done: bool = False
     received: bool = False
@@ -104,14 +103,14 @@ class Exchange:
         return next(iter(self.values(name)), "")
 
 
-class Connection(asyncio.BufferedProtocol):
+class HttpConnection(asyncio.BufferedProtocol):
     """A socket to one checked address, used for one exchange after the other."""
 
     def __init__(self, buffer: bytearray) -> None:
         """Begin; the buffer may be shared, for nobody awaits while it is filled."""
         self.transport: asyncio.Transport | None = None
         self.address = ""
-        self.on_lost: Callable[[Connection], None] | None = None
+        self.on_lost: Callable[[HttpConnection], None] | None = None
         self.reusable = False
         self.heard = False
         """Whether anything came in answer to the last request."""
@@ -199,9 +198,7 @@ class Connection(asyncio.BufferedProtocol):
         if exchange is None or parser is None or exchange.received or exchange.done:
             self.abort()  # bytes nobody asked for: never trust what follows
             return
-        if not exchange.first_byte_at:
-            exchange.first_byte_at = time.monotonic()
-            self.heard = True
+        self.heard = True
         try:
             self._take(exchange, parser, data)
         except FetchError as error:
@@ -239,7 +236,7 @@ class Connection(asyncio.BufferedProtocol):
             )
             return
         if self._framed or exc is not None:
-            exchange.cut = Cut.TRUNCATED
+            exchange.cut = IncompleteReason.TRUNCATED
         self._end(exchange)
 
     # httptools callbacks
@@ -329,9 +326,9 @@ class Connection(asyncio.BufferedProtocol):
         self, exchange: Exchange, parser: httptools.HttpResponseParser, data: bytes
     ) -> None:
         exchange.wire_bytes += len(data)
-        if len(self._opening) < OPENING_LENGTH:
-            self._opening += data[: OPENING_LENGTH - len(self._opening)]
-            if len(self._opening) == OPENING_LENGTH and not OPENING.fullmatch(
+        if len(self._opening) < STATUS_LINE_BYTES:
+            self._opening += data[: STATUS_LINE_BYTES - len(self._opening)]
+            if len(self._opening) == STATUS_LINE_BYTES and not STATUS_LINE.fullmatch(
                 self._opening
             ):
                 raise BadHttp(exchange.url, "did not answer with an HTTP/1 status line")
@@ -345,7 +342,7 @@ class Connection(asyncio.BufferedProtocol):
             raise TooBig(exchange.url, f"sent more than {exchange.max_wire:,} bytes")
         if exchange.body is not None and not exchange.received:
             framing = exchange.wire_bytes - exchange.body_bytes
-            if framing > exchange.body_bytes + FRAMING:
+            if framing > exchange.body_bytes + MAX_FRAMING_BYTES:
                 raise BadHttp(exchange.url, "sent more framing than content")
 
     def _begin_body(self, exchange: Exchange) -> None:
@@ -354,10 +351,12 @@ class Connection(asyncio.BufferedProtocol):
         self._check_framing(exchange)
         codings = read_codings(
             exchange.url,
-            [] if exchange.status in BODILESS else exchange.values("content-encoding"),
+            []
+            if exchange.status in BODILESS_STATUSES
+            else exchange.values("content-encoding"),
             limit=exchange.limits.encodings,
         )
-        exchange.body = Inflater(
+        exchange.body = BodyInflater(
             exchange.url,
             codings,
             exchange.limits,
@@ -383,7 +382,7 @@ class Connection(asyncio.BufferedProtocol):
             or not (lengths[0].isascii() and lengths[0].isdigit())
         ):
             raise BadHttp(exchange.url, "was not clear about the length of its answer")
-        if exchange.keep_partial or exchange.status in BODILESS:
+        if exchange.keep_partial or exchange.status in BODILESS_STATUSES:
             return
         if int(lengths[0][:20]) > exchange.max_wire:
             raise TooBig(exchange.url, f"announced {lengths[0][:20]} bytes")
@@ -457,7 +456,7 @@ class Connection(asyncio.BufferedProtocol):
         body = exchange.body
         if body is not None:
             if exchange.cut is None and not body.is_whole:
-                exchange.cut = Cut.BROKEN_ENCODING
+                exchange.cut = IncompleteReason.BROKEN_ENCODING
             exchange.content = bytes(body.out)
             exchange.spool = body.spool
             exchange.body = None
@@ -478,7 +477,7 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             return
         if isinstance(error, TooBig) and exchange.keeps_what_came:
-            exchange.cut = Cut.SIZE
+            exchange.cut = IncompleteReason.SIZE
             self._finish(exchange)
             return
         exchange.done = True

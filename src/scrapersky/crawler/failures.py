@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from scrapersky.errors import FetchError
 
-LONGEST_REST = 600.0
-FORGET_AFTER = 3600.0
+MAX_REST_SECONDS = 600.0
+FAILURE_MEMORY_SECONDS = 3600.0
 """Seconds without a failure after which one counts as the first again."""
-MOST_KEPT = 10_000
-SITES_TO_BELIEVE = 3
-TOGETHER = 60.0
-"""Seconds within which so many sites of an address must complain to speak for it."""
+MAX_ENTRIES = 10_000
+MIN_SITES = 3
+WINDOW_SECONDS = 60.0
+"""Seconds within which so many sites of an address must ask for rest to speak for it."""
 
 
 @dataclass(slots=True)
@@ -52,10 +52,10 @@ class KnownFailures:
         """Keep a failure; return for how long it will be repeated."""
         before = self._failures.pop(key, None)
         rest, now = self._first_rest, time.monotonic()
-        if before is not None and now - before.failed_at < FORGET_AFTER:
-            rest = min(2 * before.rest, LONGEST_REST)
+        if before is not None and now - before.failed_at < FAILURE_MEMORY_SECONDS:
+            rest = min(2 * before.rest, MAX_REST_SECONDS)
         self._failures[key] = _Failure(type(error), error.why, now, rest)
-        if len(self._failures) > MOST_KEPT:
+        if len(self._failures) > MAX_ENTRIES:
             self._failures.popitem(last=False)
         return timedelta(seconds=rest)
 
@@ -68,18 +68,18 @@ class KnownFailures:
         self._failures.clear()
 
 
-class Complaints:
+class BackoffTracker:
     """Which sites asked for rest, by address: one speaks for itself, three for all there."""
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, dict[str, float]] = OrderedDict()
 
-    def note(self, address: str, site: str) -> bool:
-        """Keep a complaint; return whether it is the address that wants rest."""
+    def record(self, address: str, site: str) -> bool:
+        """Count a request for rest; return whether the whole address needs it."""
         now = time.monotonic()
         before = self._sites.pop(address, {})
-        lately = {name: at for name, at in before.items() if now - at < TOGETHER}
+        lately = {name: at for name, at in before.items() if now - at < WINDOW_SECONDS}
         self._sites[address] = lately | {site: now}
-        if len(self._sites) > MOST_KEPT:
+        if len(self._sites) > MAX_ENTRIES:
             self._sites.popitem(last=False)
-        return len(self._sites[address]) >= SITES_TO_BELIEVE
+        return len(self._sites[address]) >= MIN_SITES

@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 from contact_extraction.errors import InvalidUrl, UnsupportedScheme
 from contact_extraction.urls import Url, parse_url, registrable_domain
 from scrapersky.crawler.charset import decide_charset
-from scrapersky.crawler.connection import Connection, Exchange
-from scrapersky.crawler.failures import Complaints
-from scrapersky.crawler.fetch_options import NOT_MODIFIED, NOTHING_HELD, FetchOptions
+from scrapersky.crawler.connection import Exchange, HttpConnection
+from scrapersky.crawler.failures import BackoffTracker
+from scrapersky.crawler.fetch_options import NO_VALIDATORS, NOT_MODIFIED, FetchOptions
 from scrapersky.crawler.fetch_state import FetchState
 from scrapersky.crawler.guard import Guard
 from scrapersky.crawler.head import HeadHints, read_hints
@@ -26,7 +26,7 @@ from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.log import FetchRecord, Listener, log, log_fetch, printable
 from scrapersky.crawler.meter import count_bytes
 from scrapersky.crawler.policy import CrawlerPolicy
-from scrapersky.crawler.pool import Pool, hardened, tls_context
+from scrapersky.crawler.pool import ConnectionPool, harden, tls_context
 from scrapersky.crawler.request import (
     build_request,
     kept_headers,
@@ -34,17 +34,21 @@ from scrapersky.crawler.request import (
     retry_after,
 )
 from scrapersky.crawler.resolver import Resolver, SystemResolver
-from scrapersky.crawler.result import Accept, Conditions, Fetched, RobotsVerdict
+from scrapersky.crawler.result import (
+    Accept,
+    CacheValidators,
+    FetchResult,
+    RobotsVerdict,
+)
 from scrapersky.crawler.robots import (
-    Robots,
-    RobotsShelf,
+    ParsedRobotsCache,
+    RobotsRules,
     interpret,
     parse_robots,
-    robots_away,
+    unreachable_robots,
 )
 from scrapersky.crawler.sniff import ContentKind
 from scrapersky.errors import (
-    Backoff,
     BadHttp,
     BadUrl,
     BlockedScheme,
@@ -52,6 +56,7 @@ from scrapersky.errors import (
     ConnectionLost,
     CrawlDelayTooLong,
     FetchError,
+    HostBackoff,
     RobotsDenied,
     RobotsUnreachable,
     TooBig,
@@ -59,11 +64,11 @@ from scrapersky.errors import (
     Trap,
     Unforeseen,
 )
-from scrapersky.kit.memory import give_memory_back
+from scrapersky.kit.spool import give_memory_back
 
 AnswerT = TypeVar("AnswerT")
 
-ROBOTS_WIRE = 8 * MIB
+MAX_ROBOTS_WIRE_BYTES = 8 * MIB
 """A robots.txt may be long, and is then cut; one without end is not a robots.txt."""
 TOO_MANY_REQUESTS = 429
 UNAVAILABLE = 503
@@ -90,20 +95,22 @@ class Crawler:
         self._now = now or _utc_now
         self._guard = Guard(policy.extra_networks, policy.extra_ports)
         self._reads_certificates = ssl_context is None
-        self._pool = Pool(
+        self._pool = ConnectionPool(
             policy,
             resolver or SystemResolver(),
-            hardened(ssl_context or tls_context()),
+            harden(ssl_context or tls_context()),
             self._guard,
         )
-        self._aside = ThreadPoolExecutor(1, thread_name_prefix="robots")
-        self._inflating = ThreadPoolExecutor(2, thread_name_prefix="inflate")
-        self._shelf = RobotsShelf()
-        self._complaints = Complaints()
-        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._parse_threads = ThreadPoolExecutor(1, thread_name_prefix="robots")
+        self._inflate_threads = ThreadPoolExecutor(2, thread_name_prefix="inflate")
+        self._parsed_robots = ParsedRobotsCache()
+        self._backoffs = BackoffTracker()
+        self._robots_locks: WeakValueDictionary[str, asyncio.Lock] = (
+            WeakValueDictionary()
+        )
         # The list of suffixes takes a while to load: not in a host's turn, and not while
         # the application starts.
-        self._suffixes = self._aside.submit(registrable_domain, "example.com")
+        self._suffixes = self._parse_threads.submit(registrable_domain, "example.com")
         if policy.extra_networks:
             networks = [str(network) for network in policy.extra_networks]
             log.warning(
@@ -125,19 +132,19 @@ class Crawler:
     async def close(self) -> None:
         """Close every connection."""
         await self._pool.close()
-        self._aside.shutdown(cancel_futures=True)
-        self._inflating.shutdown(cancel_futures=True)
+        self._parse_threads.shutdown(cancel_futures=True)
+        self._inflate_threads.shutdown(cancel_futures=True)
 
     async def fetch(
         self,
         url: str | Url,
         *,
-        conditions: Conditions = NOTHING_HELD,
+        conditions: CacheValidators = NO_VALIDATORS,
         accept: Accept = Accept.HTML,
         max_bytes: int | None = None,
         keep_partial: bool = False,
         spool: bool = False,
-    ) -> Fetched:
+    ) -> FetchResult:
         """Fetch a URL, or raise a FetchError that says what happened; nothing else.
 
         `max_bytes` replaces the limits on the body's size; beyond them the fetch ends
@@ -160,7 +167,7 @@ class Crawler:
         try:
             start = _parse(url)
             state = FetchState(start, start, started)
-            fetched = await self._travel(state, options)
+            fetched = await self._follow_redirects(state, options)
         except FetchError as error:
             self._report_failure(url, state, started, error)
             raise
@@ -194,22 +201,24 @@ class Crawler:
         """Read again which authorities this machine trusts: somebody may have fixed it."""
         if self._reads_certificates:
             tls_context.cache_clear()
-            self._pool.trust(hardened(tls_context()))
+            self._pool.trust(harden(tls_context()))
 
-    def forgive(self) -> None:
+    def clear_failures(self) -> None:
         """Try everything again that failed: it was this machine that could not."""
-        self._pool.forgive()
+        self._pool.clear_failures()
 
-    async def _travel(self, state: FetchState, options: FetchOptions) -> Fetched:
+    async def _follow_redirects(
+        self, state: FetchState, options: FetchOptions
+    ) -> FetchResult:
         limit = self.policy.limits.redirects
         while True:
             url = state.current
             # The conditions belong to the URL asked for, not to where it leads.
-            if state.hops and options.held is not NOTHING_HELD:
-                options = replace(options, held=NOTHING_HELD)
+            if state.hops and options.held is not NO_VALIDATORS:
+                options = replace(options, held=NO_VALIDATORS)
             delay = await self._permission(state)
             exchange = await self._visit(state, options, delay)
-            await self._heed_backoff(state, exchange)
+            await self._record_backoff(state, exchange)
             if (target := redirect_target(exchange, url)) is not None:
                 state.go_on(target, exchange.status, "http", limit=limit)
                 continue
@@ -236,8 +245,9 @@ class Crawler:
         finally:
             # A state of its own, or waiting for someone else's.
             state.waited += time.monotonic() - began
-        verdict = state.verdict = await _work_out(
-            partial(rules.verdict, url), self._aside if rules.stored.is_long else None
+        verdict = state.verdict = await _computed(
+            partial(rules.verdict, url),
+            self._parse_threads if rules.stored.is_long else None,
         )
         if self._is_given_up(rules.stored):
             state.verdict = replace(verdict, allowed=True)
@@ -291,13 +301,13 @@ class Crawler:
             finally:
                 self._pool.settle(url, idle)
         failure: FetchError = ConnectFailed(str(url), "no address could be tried")
-        addresses = await self._pool.addresses(url, state.clocked)
+        addresses = await self._pool.addresses(url, state.connect_timings)
         timeout = self.policy.limits.connect.total_seconds() / len(addresses)
         for address in addresses:
             async with self._address_slot(state, str(address)):
                 try:
                     connection = await self._pool.connect(
-                        url, address, state.clocked, timeout=timeout
+                        url, address, state.connect_timings, timeout=timeout
                     )
                 except ConnectFailed as error:
                     failure = error
@@ -322,12 +332,12 @@ class Crawler:
             keep_partial=options.keep_partial,
             may_spool=options.may_spool,
             keep=options.keep,
-            aside=self._inflating,
+            aside=self._inflate_threads,
             judge=options.check_head,
         )
 
     async def _ask(
-        self, state: FetchState, connection: Connection, options: FetchOptions
+        self, state: FetchState, connection: HttpConnection, options: FetchOptions
     ) -> Exchange:
         # Made only now: its time runs from here, not from before the turns.
         exchange = self._exchange(state, options)
@@ -356,17 +366,17 @@ class Crawler:
             policy.address_turn,
         )
 
-    async def _heed_backoff(self, state: FetchState, exchange: Exchange) -> None:
+    async def _record_backoff(self, state: FetchState, exchange: Exchange) -> None:
         if exchange.status not in {TOO_MANY_REQUESTS, UNAVAILABLE}:
             return
         url, address = state.current, state.peer
         wait = retry_after(exchange, self.policy, self._now())
         why = f"it answered {exchange.status}"
         await self._hosts.pause(url.site, wait, why=why)
-        if self._complaints.note(address, url.site):
+        if self._backoffs.record(address, url.site):
             why = f"{why} for several sites"
             await self._hosts.pause(address, wait, why=why)
-        raise Backoff(str(url), f"{why}, so it rests for {wait}", retry_after=wait)
+        raise HostBackoff(str(url), f"{why}, so it rests for {wait}", retry_after=wait)
 
     def _refresh(self, url: Url, exchange: Exchange, hints: HeadHints) -> Url | None:
         if not (
@@ -378,39 +388,39 @@ class Crawler:
         except InvalidUrl:
             return None
 
-    async def _rules(self, state: FetchState) -> Robots:
+    async def _rules(self, state: FetchState) -> RobotsRules:
         origin, token = state.current.origin, self.policy.product_token
         stored = await self._hosts.read_robots(origin)
         if stored is None:
-            lock = self._reading.setdefault(origin, asyncio.Lock())
+            lock = self._robots_locks.setdefault(origin, asyncio.Lock())
             is_read_already = lock.locked()
             async with lock:
                 if is_read_already:
                     stored = await self._hosts.read_robots(origin)
                 if stored is None:
-                    room = await self._room_for_robots(state.current)
+                    room = await self._robots_bytes_left(state.current)
                     stored = await self._read_robots(state, room)
                     stored = await self._hosts.keep_robots(origin, stored)
-        if (robots := self._shelf.find(origin, stored)) is None:
-            robots = await _work_out(
+        if (robots := self._parsed_robots.find(origin, stored)) is None:
+            robots = await _computed(
                 partial(parse_robots, stored, token),
-                self._aside if stored.is_long else None,
+                self._parse_threads if stored.is_long else None,
             )
-            self._shelf.put(origin, robots)
+            self._parsed_robots.put(origin, robots)
         return robots
 
-    async def _room_for_robots(self, url: Url) -> int:
+    async def _robots_bytes_left(self, url: Url) -> int:
         """Return how large a robots.txt may be; raise Trap if its site has had enough.
 
         Every host of a site has one: names without end would be files without end.
         """
         most = self.policy.site_robots_bytes
-        room = await self._hosts.robots_room(url, most)
+        room = await self._hosts.robots_bytes_left(url, most)
         if room <= 0:
             raise Trap(
                 str(url), f"the hosts of {url.site} have used up their robots_bytes"
             )
-        return min(room, ROBOTS_WIRE)
+        return min(room, MAX_ROBOTS_WIRE_BYTES)
 
     async def _read_robots(self, state: FetchState, room: int) -> StoredRobots:
         """Read a robots.txt; what fails before HTTP speaks fails the page as well."""
@@ -421,7 +431,7 @@ class Crawler:
             exchange = await self._robots_answer(state, room)
         except (TooSlow, TooBig, BadHttp, BlockedScheme) as error:
             self._report(state, error.outcome, why=error.why)
-            away = robots_away(error.why, self.policy, self._now())
+            away = unreachable_robots(error.why, self.policy, self._now())
             return replace(away, bytes=state.wire_bytes)
         except FetchError as error:
             self._report(state, error.outcome, why=error.why)
@@ -436,7 +446,9 @@ class Crawler:
         limits = self.policy.limits
         # One byte more than is read, which says that there was more.
         options = FetchOptions(
-            max_wire=room, max_inflated=ROBOTS_WIRE, keep=limits.robots_bytes + 1
+            max_wire=room,
+            max_inflated=MAX_ROBOTS_WIRE_BYTES,
+            keep=limits.robots_bytes + 1,
         )
         while True:
             exchange = await self._visit(state, options, self.policy.host_delay)
@@ -503,8 +515,8 @@ class Crawler:
 
 def _fetched(
     state: FetchState, exchange: Exchange, kind: ContentKind, hints: HeadHints
-) -> Fetched:
-    return Fetched(
+) -> FetchResult:
+    return FetchResult(
         requested=state.requested,
         url=state.current,
         status=exchange.status,
@@ -513,7 +525,7 @@ def _fetched(
         kind=kind,
         charset=decide_charset(exchange.content, exchange.value("content-type")),
         hops=state.trail,
-        timings=state.timings(exchange),
+        timings=state.timings(),
         wire_bytes=state.wire_bytes,
         robots=state.verdict,
         x_robots_tag=tuple(
@@ -528,7 +540,7 @@ def _fetched(
     )
 
 
-async def _work_out(question: Callable[[], AnswerT], aside: Executor | None) -> AnswerT:
+async def _computed(question: Callable[[], AnswerT], aside: Executor | None) -> AnswerT:
     """Answer at once, or in a thread where it may take long and others would wait."""
     if aside is None:
         return question()

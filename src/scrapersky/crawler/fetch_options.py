@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.log import printable
 from scrapersky.crawler.request import sendable
-from scrapersky.crawler.result import Accept, Conditions
+from scrapersky.crawler.result import Accept, CacheValidators
 from scrapersky.crawler.sniff import TEXTUAL, ContentKind, refused_type, sniff
 from scrapersky.errors import BadHttp, BadXml, NotHtml
 
-NOTHING_HELD = Conditions()
+NO_VALIDATORS = CacheValidators()
 NOT_MODIFIED = 304
 PARTIAL_CONTENT = 206
 
@@ -19,7 +19,7 @@ class FetchOptions:
     """What one request is for: what to send, what to take, what to refuse."""
 
     accept: Accept = Accept.ANY
-    held: Conditions = NOTHING_HELD
+    held: CacheValidators = NO_VALIDATORS
     max_wire: int = 0
     max_inflated: int = 0
     keep_partial: bool = False

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from contact_extraction.urls import Url
-from scrapersky.crawler.connection import Exchange
-from scrapersky.crawler.pool import Clocked
-from scrapersky.crawler.result import Hop, RobotsVerdict, Timings
+from scrapersky.crawler.pool import ConnectTimings
+from scrapersky.crawler.result import Redirect, RobotsVerdict, Timings
 from scrapersky.errors import RedirectLimit
 
 
@@ -21,9 +20,9 @@ class FetchState:
     started: float = field(default_factory=time.monotonic)
     waited: float = 0.0
     wire_bytes: int = 0
-    hops: list[Hop] = field(default_factory=list)
+    hops: list[Redirect] = field(default_factory=list)
     seen: set[Url] = field(default_factory=set)
-    clocked: Clocked = field(default_factory=Clocked)
+    connect_timings: ConnectTimings = field(default_factory=ConnectTimings)
     verdict: RobotsVerdict = field(default_factory=lambda: RobotsVerdict(allowed=True))
     peer: str = ""
     downgraded: bool = False
@@ -35,7 +34,7 @@ class FetchState:
 
     def go_on(self, target: Url, status: int, how: str, *, limit: int) -> None:
         """Follow a redirect; raise RedirectLimit for a circle or one hop too many."""
-        self.hops.append(Hop(self.current, status, how))
+        self.hops.append(Redirect(self.current, status, how))
         self.seen.add(self.current)
         if target in self.seen:
             raise RedirectLimit(str(self.requested), "redirect loop")
@@ -47,18 +46,17 @@ class FetchState:
             self.downgraded = True
         self.current = target
 
-    def timings(self, last: Exchange) -> Timings:
+    def timings(self) -> Timings:
         """Return where the time went."""
         return Timings(
-            dns=timedelta(seconds=self.clocked.dns),
-            connect=timedelta(seconds=self.clocked.connect),
-            tls=timedelta(seconds=self.clocked.tls),
-            first_byte=timedelta(seconds=last.first_byte_at - last.sent_at),
+            dns=timedelta(seconds=self.connect_timings.dns),
+            connect=timedelta(seconds=self.connect_timings.connect),
+            tls=timedelta(seconds=self.connect_timings.tls),
             total=timedelta(seconds=self.spent),
             waited=timedelta(seconds=self.waited),
         )
 
     @property
-    def trail(self) -> Sequence[Hop]:
+    def trail(self) -> Sequence[Redirect]:
         """Return the redirects so far."""
         return tuple(self.hops)

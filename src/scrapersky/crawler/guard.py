@@ -7,7 +7,7 @@ widen it, for the demo and for tests.
 """
 
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
@@ -62,7 +62,7 @@ NOT_PUBLIC_V6 = tuple(
         "3fff::/20",  # documentation
     )
 )
-MOST_CHECKED = 100
+MAX_ADDRESSES = 100
 ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE, 0x0100_5EFE, 0x0300_5EFE})
 """The upper half of an interface id that carries an IPv4 address in its lower half."""
 
@@ -72,7 +72,7 @@ class Guard:
     """Decides what may be connected to."""
 
     extra_networks: tuple[Network, ...] = ()
-    extra_ports: frozenset[int] = frozenset()
+    extra_ports: Collection[int] = ()
 
     def check_port(self, url: Url) -> None:
         """Raise unless the URL names a port of the web."""
@@ -86,7 +86,7 @@ class Guard:
         """
         # Nobody needs a thousand; the rest is neither checked nor ever connected to.
         addresses = [
-            parse_address(text) for text in list(dict.fromkeys(found))[:MOST_CHECKED]
+            parse_address(text) for text in list(dict.fromkeys(found))[:MAX_ADDRESSES]
         ]
         if not addresses:
             raise NoSuchHost(str(url), "the name has no address")

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SCAN = 32 * 1024
+SCAN_BYTES = 32 * 1024
 MAX_TAGS = 100
-MAX_TAG = 2048
-MAX_REFRESH = 5.0
+MAX_TAG_BYTES = 2048
+MAX_REFRESH_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class HeadHints:
 
 def read_hints(body: bytes) -> HeadHints:
     """Return what the meta tags near the top of a page ask of us."""
-    top = bytes(body[:SCAN])
+    top = bytes(body[:SCAN_BYTES])
     low = top.lower()
     if (end := low.find(b"<body")) >= 0:
         top, low = top[:end], low[:end]
@@ -64,7 +64,7 @@ def _meta_tags(top: bytes) -> Iterator[str]:
         place = low.find(b">", start)
         if start < 0 or place < 0:
             return
-        tag = top[start + len(b"<meta") : min(place, start + MAX_TAG)]
+        tag = top[start + len(b"<meta") : min(place, start + MAX_TAG_BYTES)]
         if _CONCERNS_US.search(tag):
             yield tag.decode("utf-8", "replace")
 
@@ -79,7 +79,7 @@ def _attributes(tag: str) -> dict[str, str]:
 def _target(content: str) -> str | None:
     if (found := _REFRESH.match(content)) is None:
         return None
-    return found[2].strip("\"' ") if float(found[1]) <= MAX_REFRESH else None
+    return found[2].strip("\"' ") if float(found[1]) <= MAX_REFRESH_SECONDS else None
 
 
 # A refresh inside noscript is meant for those who cannot run scripts and usually

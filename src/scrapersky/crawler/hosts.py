@@ -21,10 +21,10 @@ from contact_extraction.urls import Url, parse_url
 from scrapersky.errors import HostBusy, HostPaused
 
 MAX_QUIET_QUEUES = 10_000
-MAX_ROBOTS_TEXT = 32 * 1024 * 1024
-SMALLEST_ROBOTS = 1024
-LONG_ROBOTS = 16 * 1024
-MAX_STATISTICS = 50_000
+MAX_ROBOTS_CHARACTERS = 32 * 1024 * 1024
+MIN_ROBOTS_CHARACTERS = 1024
+LONG_ROBOTS_CHARACTERS = 16 * 1024
+MAX_STATISTICS_HOSTS = 50_000
 
 
 class RobotsState(StrEnum):
@@ -51,7 +51,7 @@ class StoredRobots:
     @property
     def is_long(self) -> bool:
         """Say whether to parse and ask it is work enough to keep others waiting."""
-        return len(self.text) > LONG_ROBOTS
+        return len(self.text) > LONG_ROBOTS_CHARACTERS
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class HostLedger(Protocol):
     async def keep_robots(self, origin: str, robots: StoredRobots) -> StoredRobots:
         """Keep a robots.txt until it expires; return it with since when it is away."""
 
-    async def robots_room(self, url: Url, most: int) -> int:
+    async def robots_bytes_left(self, url: Url, most: int) -> int:
         """Return how many of a site's `most` bytes are left for the robots.txt of a URL.
 
         What the site's other hosts have answered counts until it expires.
@@ -130,7 +130,7 @@ class HostQueues:
         queue = self.queue(key)
         now = time.monotonic()
         if queue.paused_until > now:
-            raise paused(url, key, queue.back_at - now, queue.why)
+            raise log_pause(url, key, queue.back_at - now, queue.why)
         if not queue.busy and queue.free_at <= now and not queue.waiters:
             queue.busy = True
             return
@@ -175,7 +175,7 @@ class HostQueues:
             for waiter in queue.waiters:
                 if not waiter.done():
                     waiter.set_exception(
-                        paused("", key, queue.back_at - now, queue.why)
+                        log_pause("", key, queue.back_at - now, queue.why)
                     )
             queue.waiters.clear()
         while queue.waiters and queue.waiters[0].done():
@@ -235,7 +235,7 @@ class HostQueues:
 class RobotsCache:
     """The robots.txt files met last: many usual ones, or few of those without end."""
 
-    def __init__(self, characters: int = MAX_ROBOTS_TEXT) -> None:
+    def __init__(self, characters: int = MAX_ROBOTS_CHARACTERS) -> None:
         self._files: LRUCache[str, StoredRobots] = LRUCache(
             characters, getsizeof=_weight
         )
@@ -259,7 +259,7 @@ class RobotsCache:
 
 
 def _weight(robots: StoredRobots) -> int:
-    return len(robots.text) + SMALLEST_ROBOTS
+    return len(robots.text) + MIN_ROBOTS_CHARACTERS
 
 
 class MemoryLedger:
@@ -269,7 +269,7 @@ class MemoryLedger:
         self._now = now
         self._queues = HostQueues()
         self._robots = RobotsCache()
-        self._statistics: LRUCache[str, HostStatistics] = LRUCache(MAX_STATISTICS)
+        self._statistics: LRUCache[str, HostStatistics] = LRUCache(MAX_STATISTICS_HOSTS)
 
     async def acquire(self, key: str, *, url: str, timeout: timedelta) -> None:
         """Wait for the turn at a key."""
@@ -310,7 +310,7 @@ class MemoryLedger:
         self._robots.put(origin, robots)
         return robots
 
-    async def robots_room(self, url: Url, most: int) -> int:
+    async def robots_bytes_left(self, url: Url, most: int) -> int:
         """Return how many bytes are left."""
         now = self._now()
         others = self._robots.of_site(url)
@@ -325,7 +325,7 @@ def count(counted: HostStatistics, outcome: str, *, size: int, seconds: float) -
     counted.seconds += seconds
 
 
-def paused(url: str, key: str, seconds: float, why: str) -> HostPaused:
+def log_pause(url: str, key: str, seconds: float, why: str) -> HostPaused:
     """Say that a host is paused, and for how long."""
     after = timedelta(seconds=min(seconds, 86_400.0))
     return HostPaused(url or key, f"{key} is paused: {why}", retry_after=after)

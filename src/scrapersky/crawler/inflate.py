@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.limits import FetchLimits
 from scrapersky.errors import BadHttp, TooBig
-from scrapersky.kit.spool import IN_MEMORY, Spool
+from scrapersky.kit.spool import MAX_MEMORY_BYTES, Spool
 
-STEP = 256 * 1024
-AT_ONCE = 16 * 1024
+STEP_BYTES = 256 * 1024
+QUICK_BYTES = 16 * 1024
 """Compressed bytes of a body that are inflated on the event loop; most pages are less."""
-WITHOUT_DISK = 16 * 1024 * 1024
+MAX_DISKLESS_BYTES = 16 * 1024 * 1024
 """How much of a body, at most, is held in memory when the disk is full."""
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31
@@ -46,12 +46,12 @@ def read_codings(url: str, values: list[str], *, limit: int) -> list[Coding]:
 
 
 @dataclass(slots=True)
-class Inflater:
+class BodyInflater:
     """Takes the body as it came from the wire and collects what it stands for."""
 
     url: str
     codings: list[Coding]
-    limits: Limits
+    limits: FetchLimits
     max_bytes: int
     may_spool: bool = False
     """Whether a long body goes to a file; `out` is then only its beginning."""
@@ -77,7 +77,7 @@ class Inflater:
 
     def is_quick(self, size: int) -> bool:
         """Say whether so many more bytes are inflated before anyone would notice."""
-        return not self._layers or self.taken + size <= AT_ONCE
+        return not self._layers or self.taken + size <= QUICK_BYTES
 
     @property
     def is_whole(self) -> bool:
@@ -114,7 +114,7 @@ class Inflater:
     def _store(self, data: bytes) -> None:
         if self.keep is not None:
             data = data[: max(0, self.keep - self.size)]
-        if not self.may_spool or self.size + len(data) <= IN_MEMORY:
+        if not self.may_spool or self.size + len(data) <= MAX_MEMORY_BYTES:
             self.out += data
             return
         try:
@@ -123,10 +123,10 @@ class Inflater:
                 self.spool.write(self.out)
             self.spool.write(data)
         except OSError as error:
-            if self.max_bytes > WITHOUT_DISK:
+            if self.max_bytes > MAX_DISKLESS_BYTES:
                 raise TooBig(self.url, "does not fit on our disk") from error
             # A page must not be lost because our disk is full.
-            if self.spool is not None and self.size > IN_MEMORY:
+            if self.spool is not None and self.size > MAX_MEMORY_BYTES:
                 self.out = bytearray(self.spool.read(self.size))
             self.out += data
             self.spool, self.may_spool = None, False
@@ -183,13 +183,13 @@ class _Layer:
                 else self.engine.unconsumed_tail
             )
             # A full step may leave output inside the decoder with all input consumed.
-            more = bool(data) or (len(piece) == STEP and not self.engine.eof)
+            more = bool(data) or (len(piece) == STEP_BYTES and not self.engine.eof)
             if piece:
                 yield piece
 
     def _step(self, engine: "zlib._Decompress", data: bytes) -> bytes:
         try:
-            return engine.decompress(data, STEP)
+            return engine.decompress(data, STEP_BYTES)
         except zlib.error as error:
             raise BadHttp(self.url, f"sent broken {self.coding} data") from error
 

@@ -8,7 +8,7 @@ MIB = 1024 * KIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FetchLimits:
     """The budgets of one fetch; beyond any of them it ends with a typed error."""
 
     dns: timedelta = timedelta(seconds=3)

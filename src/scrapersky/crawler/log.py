@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
-MAX_SHOWN = 300
+MAX_SHOWN_CHARACTERS = 300
 
 log = structlog.get_logger("scrapersky.crawler")
 
@@ -67,10 +67,10 @@ class OutcomeCounter:
 
 def printable(text: str) -> str:
     """Return text from outside without control, format and bidi characters, cut short."""
-    if len(text) <= MAX_SHOWN and text.isascii() and text.isprintable():
+    if len(text) <= MAX_SHOWN_CHARACTERS and text.isascii() and text.isprintable():
         return text
-    shown = _UNPRINTABLE.sub("\ufffd", text[:MAX_SHOWN])
-    return shown if len(text) <= MAX_SHOWN else f"{shown}…"
+    shown = _UNPRINTABLE.sub("\ufffd", text[:MAX_SHOWN_CHARACTERS])
+    return shown if len(text) <= MAX_SHOWN_CHARACTERS else f"{shown}…"
 
 
 _UNPRINTABLE = re.compile(

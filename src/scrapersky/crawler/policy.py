@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network
 
-from scrapersky.crawler.limits import MIB, Limits
+from scrapersky.crawler.limits import MIB, FetchLimits
 from scrapersky.crawler.proxy import NO_PROXY, ProxyRules
 from scrapersky.errors import ConfigurationError
 
@@ -21,7 +21,7 @@ class CrawlerPolicy:
     """One honest name with a contact URL; its first word is what robots.txt matches."""
     host_delay: timedelta = timedelta(seconds=1)
     """Pause between two requests to one site or address; a site may only lengthen it."""
-    limits: Limits = field(default_factory=Limits)
+    limits: FetchLimits = field(default_factory=FetchLimits)
     address_turn: timedelta = timedelta(seconds=2)
     """How long one slow site keeps others from the address that they share."""
 

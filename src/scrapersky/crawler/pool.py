@@ -16,10 +16,10 @@ from functools import cache, partial
 from itertools import chain, zip_longest
 
 from contact_extraction.urls import Url
-from scrapersky.crawler.connection import READ_AT_ONCE, Connection
+from scrapersky.crawler.connection import READ_BYTES, HttpConnection
 from scrapersky.crawler.failures import KnownFailures
 from scrapersky.crawler.guard import Address, Guard, parse_address
-from scrapersky.crawler.limits import Limits
+from scrapersky.crawler.limits import FetchLimits
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.resolver import Resolver
 from scrapersky.errors import (
@@ -34,14 +34,14 @@ from scrapersky.errors import (
 )
 
 Key = tuple[str, str, int]
-PROXY_ANSWER = 16 * 1024
+MAX_PROXY_ANSWER_BYTES = 16 * 1024
 LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain"})
 """Names that mean this machine whatever a resolver says (RFC 6761)."""
 LOOPBACK = ("127.0.0.1", "::1")
 
 
 @dataclass(slots=True)
-class Clocked:
+class ConnectTimings:
     """How long the steps to a connection took."""
 
     dns: float = 0.0
@@ -49,7 +49,7 @@ class Clocked:
     tls: float = 0.0
 
 
-class Pool:
+class ConnectionPool:
     """Opens connections to checked addresses and keeps idle ones for a while."""
 
     def __init__(
@@ -63,14 +63,14 @@ class Pool:
         self._resolver = resolver
         self._tls = tls
         self._guard = guard
-        self._idle: OrderedDict[Key, Connection] = OrderedDict()
-        self._open: set[Connection] = set()
+        self._idle: OrderedDict[Key, HttpConnection] = OrderedDict()
+        self._open: set[HttpConnection] = set()
         self._dead_names = KnownFailures(policy.failure_rest)
         self._dead_addresses = KnownFailures(policy.failure_rest)
         self._sweeper: asyncio.TimerHandle | None = None
-        self._make = partial(Connection, bytearray(READ_AT_ONCE))
+        self._make = partial(HttpConnection, bytearray(READ_BYTES))
 
-    def idle(self, url: Url) -> Connection | None:
+    def idle(self, url: Url) -> HttpConnection | None:
         """Take an idle connection to the URL's host, if there is a live one."""
         connection = self._idle.pop(_key(url), None)
         if connection is None or connection.is_idle:
@@ -78,7 +78,7 @@ class Pool:
         connection.abort()
         return None
 
-    async def addresses(self, url: Url, clocked: Clocked) -> Sequence[Address]:
+    async def addresses(self, url: Url, timings: ConnectTimings) -> Sequence[Address]:
         """Resolve a host once and return the few addresses to try, all of them allowed."""
         self._guard.check_port(url)
         if (literal := url.address) is not None:
@@ -89,8 +89,8 @@ class Pool:
         try:
             found = await self._resolve(url)
         finally:
-            clocked.dns += time.monotonic() - started
-        return _mixed(self._guard.check_all(url, found))[: self._limits.addresses]
+            timings.dns += time.monotonic() - started
+        return _interleave(self._guard.check_all(url, found))[: self._limits.addresses]
 
     async def probe(self, url: Url, *, dial: bool) -> None:
         """See whether a host can be resolved, and reached; raise FetchError if not.
@@ -108,7 +108,7 @@ class Pool:
             timeout = self._limits.connect.total_seconds()
             sock = await self._dial(url, address, timeout)
             try:
-                connection = await self._speak(url, sock, Clocked())
+                connection = await self._speak(url, sock, ConnectTimings())
             except BaseException:
                 sock.close()
                 raise
@@ -118,20 +118,25 @@ class Pool:
         """Believe these authorities from the next connection on."""
         self._tls = tls
 
-    def forgive(self) -> None:
+    def clear_failures(self) -> None:
         """Forget every failure: it was our own."""
         self._dead_names.clear()
         self._dead_addresses.clear()
 
     async def connect(
-        self, url: Url, address: Address, clocked: Clocked, *, timeout: float
-    ) -> Connection:
+        self,
+        url: Url,
+        address: Address,
+        timings: ConnectTimings,
+        *,
+        timeout: float,
+    ) -> HttpConnection:
         """Open a connection to one checked address; raise ConnectFailed or BadTls."""
         started = time.monotonic()
         sock = await self._dial_unless_dead(url, address, timeout)
-        clocked.connect += time.monotonic() - started
+        timings.connect += time.monotonic() - started
         try:
-            connection = await self._speak(url, sock, clocked)
+            connection = await self._speak(url, sock, timings)
         except BaseException:
             sock.close()
             raise
@@ -140,7 +145,7 @@ class Pool:
         connection.on_lost = self._open.discard
         return connection
 
-    def settle(self, url: Url, connection: Connection) -> None:
+    def settle(self, url: Url, connection: HttpConnection) -> None:
         """Keep a connection for the next request if it can serve one, else close it."""
         if not connection.is_idle:
             connection.abort()
@@ -166,7 +171,7 @@ class Pool:
             await connection.closed()
 
     @property
-    def _limits(self) -> Limits:
+    def _limits(self) -> FetchLimits:
         return self._policy.limits
 
     async def _resolve(self, url: Url) -> Sequence[str]:
@@ -255,8 +260,8 @@ class Pool:
         return found[0]
 
     async def _speak(
-        self, url: Url, sock: socket.socket, clocked: Clocked
-    ) -> Connection:
+        self, url: Url, sock: socket.socket, timings: ConnectTimings
+    ) -> HttpConnection:
         proxied = self._policy.proxy.choose(url) is not None
         loop = asyncio.get_running_loop()
         if url.scheme == "http":
@@ -284,7 +289,7 @@ class Pool:
         except (ssl.SSLError, OSError, ValueError) as error:
             raise _tls_failure(url, error, started, self._limits) from None
         finally:
-            clocked.tls += time.monotonic() - started
+            timings.tls += time.monotonic() - started
         return secure
 
     async def _tunnel(self, url: Url, sock: socket.socket) -> None:
@@ -298,7 +303,10 @@ class Pool:
         try:
             async with asyncio.timeout(self._limits.connect.total_seconds()):
                 await loop.sock_sendall(sock, request.encode("ascii"))
-                while not answer.endswith(b"\r\n\r\n") and len(answer) < PROXY_ANSWER:
+                while (
+                    not answer.endswith(b"\r\n\r\n")
+                    and len(answer) < MAX_PROXY_ANSWER_BYTES
+                ):
                     # Byte by byte: what follows the headers belongs to the TLS layer.
                     if not (byte := await loop.sock_recv(sock, 1)):
                         break
@@ -336,7 +344,7 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-def hardened(context: ssl.SSLContext) -> ssl.SSLContext:
+def harden(context: ssl.SSLContext) -> ssl.SSLContext:
     """Return the context with nothing less than we promise; raise if it verifies nothing."""
     if context.verify_mode != ssl.CERT_REQUIRED or not context.check_hostname:
         raise ConfigurationError(
@@ -352,7 +360,7 @@ def _key(url: Url) -> Key:
     return (url.scheme, url.host, url.port)
 
 
-def _mixed(addresses: Sequence[Address]) -> list[Address]:
+def _interleave(addresses: Sequence[Address]) -> list[Address]:
     """Take turns between the families, so that a dead one costs one attempt."""
     first = [one for one in addresses if one.version == addresses[0].version]
     other = [one for one in addresses if one.version != addresses[0].version]
@@ -360,7 +368,7 @@ def _mixed(addresses: Sequence[Address]) -> list[Address]:
 
 
 def _tls_failure(
-    url: Url, error: Exception, started: float, limits: Limits
+    url: Url, error: Exception, started: float, limits: FetchLimits
 ) -> FetchError:
     if time.monotonic() - started >= limits.tls.total_seconds() * 0.98:
         return TlsTooSlow(str(url), "the TLS handshake did not end in time")

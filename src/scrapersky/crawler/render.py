@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, Playwright, Route
 
     from scrapersky.crawler.fetch import Crawler
-    from scrapersky.crawler.result import Fetched
+    from scrapersky.crawler.result import FetchResult
 
-QUIET: Final = 0.5
+QUIET_SECONDS: Final = 0.5
 """Seconds without a request after which a page is taken to be finished."""
-LOOK: Final = 0.1
-CLOSING: Final = 3.0
-NEEDED: Final = frozenset(("script", "xhr", "fetch"))
+POLL_SECONDS: Final = 0.1
+CLOSE_TIMEOUT_SECONDS: Final = 3.0
+NEEDED_RESOURCES: Final = frozenset(("script", "xhr", "fetch"))
 """What may change the text of a page; images, fonts and films do not."""
 PROC: Final = Path("/proc")
 # Should a request ever pass the interception, it finds no names and a closed door.
-SEALED: Final = (
+BROWSER_FLAGS: Final = (
     "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-pings", "--disable-gpu",
@@ -59,7 +59,7 @@ class RenderLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedPage:
     """A page as its scripts have made it, in UTF-8."""
 
     html: bytes
@@ -72,7 +72,7 @@ class RequestFilter:
     """Answers what a page asks for, through the crawler or not at all."""
 
     crawler: "Crawler"
-    document: "Fetched"
+    document: "FetchResult"
     limits: RenderLimits
     context: Context = field(default_factory=copy_context)
     """Of the item that the page is rendered for: what it fetches is charged to its site."""
@@ -83,7 +83,7 @@ class RequestFilter:
     is_entered: bool = False
 
     is_over: bool = False
-    fetching: "set[asyncio.Task[Fetched]]" = field(default_factory=set)
+    fetching: "set[asyncio.Task[FetchResult]]" = field(default_factory=set)
 
     async def answer(self, route: "Route") -> None:
         """Answer one request of the page; once it is over nobody listens."""
@@ -114,7 +114,7 @@ class RequestFilter:
             await route.fulfill(
                 status=200, body="", headers={"content-type": "text/css"}
             )
-        elif request.method == "GET" and request.resource_type in NEEDED:
+        elif request.method == "GET" and request.resource_type in NEEDED_RESOURCES:
             await self._fetch(route)
         else:
             await self._refuse(route)
@@ -153,7 +153,7 @@ class RequestFilter:
 
 
 @dataclass(slots=True)
-class _Running:
+class _BrowserProcess:
     """A browser and the processes it is made of."""
 
     driver: "Playwright"
@@ -184,11 +184,11 @@ class Renderer:
         self.limits = limits or RenderLimits()
         self._crawler = crawler
         self._path = browser
-        self._running: _Running | None = None
+        self._running: _BrowserProcess | None = None
         self._turn = asyncio.Lock()
         self._is_broken = False
 
-    async def render(self, fetched: "Fetched") -> Rendered:
+    async def render(self, fetched: "FetchResult") -> RenderedPage:
         """Run the scripts of a page that was fetched, or raise RenderFailed."""
         url = printable(str(fetched.url))
         async with self._turn:
@@ -217,14 +217,14 @@ class Renderer:
         if kill:
             running.kill()
         with suppress(Exception):
-            async with asyncio.timeout(CLOSING):
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
                 await running.browser.close()
         running.kill()
         with suppress(Exception):
-            async with asyncio.timeout(CLOSING):
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
                 await running.driver.stop()
 
-    async def _browser(self) -> _Running:
+    async def _browser(self) -> _BrowserProcess:
         if self._running and (
             self._running.pages >= self.limits.pages
             or not self._running.browser.is_connected()
@@ -241,7 +241,9 @@ class Renderer:
         self._running.pages += 1
         return self._running
 
-    async def _render(self, running: _Running, fetched: "Fetched") -> Rendered:
+    async def _render(
+        self, running: _BrowserProcess, fetched: "FetchResult"
+    ) -> RenderedPage:
         resources = RequestFilter(self._crawler, fetched, self.limits)
 
         async def answer(route: "Route") -> None:
@@ -260,17 +262,17 @@ class Renderer:
                 await context.route_web_socket("**/*", lambda socket: socket.close())
                 page = await context.new_page()
                 await page.goto(str(fetched.url), wait_until="commit")
-                await settled(page, resources)
+                await wait_until_quiet(page, resources)
                 html = (await page.content()).encode("utf-8", "replace")
         finally:
             resources.end()
         await context.close()
-        return Rendered(
+        return RenderedPage(
             html[: self.limits.html_bytes], resources.requests, resources.refused
         )
 
     @asynccontextmanager
-    async def _watched(self, running: _Running) -> AsyncIterator[None]:
+    async def _watched(self, running: _BrowserProcess) -> AsyncIterator[None]:
         """End a browser that takes more memory than it may."""
         running.group = running.group or group_of(running.mark)
 
@@ -280,7 +282,7 @@ class Renderer:
                     log.warning("render.too_much_memory")
                     running.kill()
                     return
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(POLL_SECONDS)
 
         watching = asyncio.create_task(watch(), name="render-memory")
         try:
@@ -289,18 +291,18 @@ class Renderer:
             watching.cancel()
 
 
-async def settled(page: "Page", resources: RequestFilter) -> None:
+async def wait_until_quiet(page: "Page", resources: RequestFilter) -> None:
     """Wait until a page has asked for nothing for a while."""
     await page.wait_for_load_state("domcontentloaded")
     quiet, asked = 0.0, -1
-    while quiet < QUIET:
-        await asyncio.sleep(LOOK)
+    while quiet < QUIET_SECONDS:
+        await asyncio.sleep(POLL_SECONDS)
         is_busy = resources.pending > 0 or resources.requests != asked
-        quiet = 0.0 if is_busy else quiet + LOOK
+        quiet = 0.0 if is_busy else quiet + POLL_SECONDS
         asked = resources.requests
 
 
-async def start(path: str | None, limits: RenderLimits) -> _Running:
+async def start(path: str | None, limits: RenderLimits) -> _BrowserProcess:
     """Start a browser that cannot reach the network by itself."""
     from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
 
@@ -310,7 +312,7 @@ async def start(path: str | None, limits: RenderLimits) -> _Running:
     try:
         browser = await driver.chromium.launch(
             executable_path=path,
-            args=[*SEALED, mark, f"--js-flags=--max-old-space-size={heap}"],
+            args=[*BROWSER_FLAGS, mark, f"--js-flags=--max-old-space-size={heap}"],
             # Chromium's own sandbox refuses to work for root.
             chromium_sandbox=os.geteuid() != 0,
             handle_sigint=False,
@@ -320,7 +322,7 @@ async def start(path: str | None, limits: RenderLimits) -> _Running:
     except BaseException:
         await driver.stop()
         raise
-    return _Running(driver, browser, mark)
+    return _BrowserProcess(driver, browser, mark)
 
 
 def can_render(browser: str) -> bool:

@@ -8,12 +8,12 @@ from contact_extraction.errors import InvalidUrl, UnsupportedScheme
 from contact_extraction.urls import Url, parse_url
 from scrapersky.crawler.connection import Exchange
 from scrapersky.crawler.policy import CrawlerPolicy
-from scrapersky.crawler.result import Accept, Conditions
+from scrapersky.crawler.result import Accept, CacheValidators
 from scrapersky.errors import BadHttp, BlockedScheme
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-MAX_VALUE = 1000
-KEPT = frozenset(
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+MAX_VALUE_CHARACTERS = 1000
+KEPT_HEADERS = frozenset(
     {
         *("content-type", "content-length", "content-language", "content-encoding"),
         *("content-disposition", "etag", "last-modified", "date", "age", "expires"),
@@ -21,7 +21,7 @@ KEPT = frozenset(
         *("retry-after", "x-robots-tag", "tdm-reservation", "tdm-policy"),
     }
 )
-ACCEPTED = {
+ACCEPT_HEADERS = {
     Accept.HTML: "text/html, application/xhtml+xml;q=0.9, */*;q=0.1",
     Accept.XML: "application/xml, text/xml;q=0.9, text/plain;q=0.8, */*;q=0.1",
     Accept.ANY: "*/*",
@@ -29,7 +29,7 @@ ACCEPTED = {
 
 
 def build_request(
-    url: Url, policy: CrawlerPolicy, *, accept: Accept, held: Conditions
+    url: Url, policy: CrawlerPolicy, *, accept: Accept, held: CacheValidators
 ) -> bytes:
     """Return the bytes of a GET: one honest name, no cookie, no referrer, no login."""
     target = url.target
@@ -39,7 +39,7 @@ def build_request(
         f"GET {target} HTTP/1.1",
         f"Host: {url.authority}",
         f"User-Agent: {policy.user_agent}",
-        f"Accept: {ACCEPTED[accept]}",
+        f"Accept: {ACCEPT_HEADERS[accept]}",
         f"Accept-Language: {policy.accept_language}",
         "Accept-Encoding: gzip, deflate",
     ]
@@ -59,17 +59,17 @@ def kept_headers(exchange: Exchange) -> Mapping[str, str]:
     """Return the headers worth keeping; a value that cannot be printed is left out."""
     kept: dict[str, str] = {}
     for name, value in exchange.headers:
-        if name not in KEPT or name in kept:
+        if name not in KEPT_HEADERS or name in kept:
             continue
         text = value.decode("latin-1").strip()
         if text.isprintable():
-            kept[name] = text[:MAX_VALUE]
+            kept[name] = text[:MAX_VALUE_CHARACTERS]
     return kept
 
 
 def redirect_target(exchange: Exchange, base: Url) -> Url | None:
     """Return where a redirect leads, or None if the answer is none."""
-    if exchange.status not in REDIRECTS:
+    if exchange.status not in REDIRECT_STATUSES:
         return None
     locations = [value for name, value in exchange.headers if name == "location"]
     if len(locations) != 1:
@@ -90,11 +90,12 @@ def redirect_target(exchange: Exchange, base: Url) -> Url | None:
 
 def retry_after(exchange: Exchange, policy: CrawlerPolicy, now: datetime) -> timedelta:
     """Return how long to leave a host alone: what it asks for, within reason."""
-    asked = _retry_after(exchange.value("retry-after"), now) or policy.default_pause
+    asked = pause_asked(exchange.value("retry-after"), now) or policy.default_pause
     return min(max(asked, policy.host_delay, timedelta(seconds=1)), policy.max_pause)
 
 
-def _retry_after(value: str, now: datetime) -> timedelta | None:
+def pause_asked(value: str, now: datetime) -> timedelta | None:
+    """Read a Retry-After: seconds, or a moment; None if it is neither."""
     if value.isascii() and value.isdigit():
         return timedelta(seconds=min(int(value[:9]), 10**8))
     try:

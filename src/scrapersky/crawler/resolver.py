@@ -11,7 +11,7 @@ from scrapersky.errors import DnsFailed, HostBusy, NoSuchHost
 
 MAX_LOOKUPS = 512
 """How many lookups may be under way, those included whose answer nobody waits for."""
-COME_BACK = timedelta(seconds=5)
+RETRY_DELAY = timedelta(seconds=5)
 
 
 class Resolver(Protocol):
@@ -36,7 +36,7 @@ class SystemResolver:
         if self._free == 0:
             # Not the name's fault: it has not been asked for.
             raise HostBusy(
-                host, "too many names are being looked up", retry_after=COME_BACK
+                host, "too many names are being looked up", retry_after=RETRY_DELAY
             )
         self._free -= 1
         loop = asyncio.get_running_loop()

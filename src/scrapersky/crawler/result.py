@@ -21,7 +21,7 @@ class Accept(Enum):
     ANY = auto()
 
 
-class Cut(StrEnum):
+class IncompleteReason(StrEnum):
     """What is missing from a body."""
 
     TRUNCATED = "truncated"
@@ -33,7 +33,7 @@ class Cut(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class CacheValidators:
     """What we hold already, so that the server may answer 304."""
 
     etag: str | None = None
@@ -41,7 +41,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class Redirect:
     """One request on the way to the final answer."""
 
     url: Url
@@ -57,8 +57,6 @@ class Timings:
     dns: timedelta = timedelta()
     connect: timedelta = timedelta()
     tls: timedelta = timedelta()
-    first_byte: timedelta = timedelta()
-    """From the last request sent to its first byte."""
     total: timedelta = timedelta()
     """Time on the network, without waiting for turns."""
     waited: timedelta = timedelta()
@@ -78,7 +76,7 @@ class RobotsVerdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetched:
+class FetchResult:
     """A body within limits and everything known about it."""
 
     requested: Url
@@ -91,14 +89,14 @@ class Fetched:
     """The whole body; of a spooled one only the beginning."""
     kind: ContentKind
     charset: Charset
-    hops: Sequence[Hop] = ()
+    hops: Sequence[Redirect] = ()
     """The redirects that led here, oldest first; empty for a direct answer."""
     timings: Timings = field(default_factory=Timings)
     wire_bytes: int = 0
     robots: RobotsVerdict = field(default_factory=lambda: RobotsVerdict(allowed=True))
     x_robots_tag: tuple[str, ...] = ()
     meta_robots: tuple[str, ...] = ()
-    cut: Cut | None = None
+    cut: IncompleteReason | None = None
     not_modified: bool = False
     peer: str = ""
     """The address that answered, or would have without a proxy."""

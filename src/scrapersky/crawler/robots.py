@@ -14,18 +14,18 @@ from scrapersky.crawler.limits import KIB, MIB
 from scrapersky.crawler.policy import CrawlerPolicy
 from scrapersky.crawler.result import RobotsVerdict
 
-MAX_PARSED_TEXT = 4 * MIB
+MAX_PARSED_CHARACTERS = 4 * MIB
 """Parsed rules take sixty times the memory of their text."""
-SMALLEST_WEIGHT = 2 * KIB
+MIN_WEIGHT_CHARACTERS = 2 * KIB
 MAX_SITEMAPS = 100
-MAX_EXPLAINED = 200
+MAX_EXPLAINED_RULES = 200
 TOO_MANY_REQUESTS = 429
 SERVER_ERROR = 500
-SHORTEST_DELAY = timedelta(seconds=1)
+MIN_DELAY = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Robots:
+class RobotsRules:
     """The rules of one origin, parsed."""
 
     stored: StoredRobots
@@ -50,7 +50,7 @@ class Robots:
     @property
     def weight(self) -> int:
         """Return what keeping the rules costs, in characters of their text."""
-        return len(self.stored.text) + SMALLEST_WEIGHT
+        return len(self.stored.text) + MIN_WEIGHT_CHARACTERS
 
     @property
     def crawl_delay(self) -> timedelta | None:
@@ -58,7 +58,7 @@ class Robots:
         asked = self.rules.crawl_delay(self.token) if self.rules is not None else None
         if asked is None:
             return None
-        return max(SHORTEST_DELAY, timedelta(seconds=min(asked, 10**6)))
+        return max(MIN_DELAY, timedelta(seconds=min(asked, 10**6)))
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
@@ -68,11 +68,11 @@ class Robots:
         return tuple(list(self.rules.sitemaps)[:MAX_SITEMAPS])
 
 
-def parse_robots(stored: StoredRobots, token: str) -> Robots:
+def parse_robots(stored: StoredRobots, token: str) -> RobotsRules:
     """Parse what was stored, in linear time whatever it holds."""
     if stored.state is not RobotsState.RULES:
-        return Robots(stored, None, token)
-    return Robots(stored, Protego.parse(only_ours(stored.text, token)), token)
+        return RobotsRules(stored, None, token)
+    return RobotsRules(stored, Protego.parse(only_ours(stored.text, token)), token)
 
 
 def only_ours(text: str, token: str) -> str:
@@ -97,14 +97,16 @@ def only_ours(text: str, token: str) -> str:
         else:
             if names is not None:
                 is_ours = bool(names)
-                lines += _opening(names, before)
+                lines += _begin_group(names, before)
                 names, before = None, []
             if is_ours or _SITEMAP.match(line):
                 lines.append(line)
-    return "\n".join([*lines, *(_opening(names, before) if names is not None else ())])
+    return "\n".join(
+        [*lines, *(_begin_group(names, before) if names is not None else ())]
+    )
 
 
-def _opening(names: dict[str, None], before: list[str]) -> list[str]:
+def _begin_group(names: dict[str, None], before: list[str]) -> list[str]:
     """Begin a group; of one that is not ours, only its sitemaps matter."""
     if not names:
         return [line for line in before if _SITEMAP.match(line)]
@@ -135,7 +137,7 @@ def interpret(exchange: Exchange, policy: CrawlerPolicy, now: datetime) -> Store
     """Return what an answer to the question for a robots.txt comes to."""
     status = exchange.status
     if status == TOO_MANY_REQUESTS or status >= SERVER_ERROR:
-        return robots_away(f"the server answered {status}", policy, now)
+        return unreachable_robots(f"the server answered {status}", policy, now)
     expires = now + policy.robots_age
     if not exchange.is_success:
         why = f"no rules: the server answered {status}"
@@ -146,7 +148,7 @@ def interpret(exchange: Exchange, policy: CrawlerPolicy, now: datetime) -> Store
     return StoredRobots(RobotsState.RULES, text, "", expires)
 
 
-def robots_away(why: str, policy: CrawlerPolicy, now: datetime) -> StoredRobots:
+def unreachable_robots(why: str, policy: CrawlerPolicy, now: datetime) -> StoredRobots:
     """Return what is kept of a robots.txt that could not be read."""
     return StoredRobots(RobotsState.UNREACHABLE, "", why, now + policy.robots_retry)
 
@@ -164,29 +166,29 @@ def explain(text: str, url: Url) -> str:
     patterns = sorted(
         {found[1] for found in _DISALLOW.finditer(text)}, key=len, reverse=True
     )
-    for pattern in patterns[:MAX_EXPLAINED]:
+    for pattern in patterns[:MAX_EXPLAINED_RULES]:
         alone = Protego.parse(f"User-agent: *\nDisallow: {pattern}")
         if not alone.can_fetch(str(url), "anyone"):
             return f"Disallow: {pattern[:200]}"
     return "Disallow"
 
 
-class RobotsShelf:
+class ParsedRobotsCache:
     """The parsed files of the origins met last; the text itself is the ledger's."""
 
     def __init__(self) -> None:
-        self._parsed: LRUCache[str, Robots] = LRUCache(
-            MAX_PARSED_TEXT, getsizeof=lambda robots: robots.weight
+        self._parsed: LRUCache[str, RobotsRules] = LRUCache(
+            MAX_PARSED_CHARACTERS, getsizeof=lambda robots: robots.weight
         )
 
-    def find(self, origin: str, stored: StoredRobots) -> Robots | None:
+    def find(self, origin: str, stored: StoredRobots) -> RobotsRules | None:
         """Return the parsed form of what is stored, if it was parsed before."""
         known = self._parsed.get(origin)
         return known if known is not None and known.stored is stored else None
 
-    def put(self, origin: str, robots: Robots) -> None:
+    def put(self, origin: str, robots: RobotsRules) -> None:
         """Keep a parsed file; those not asked for the longest make room."""
-        if robots.weight <= MAX_PARSED_TEXT:
+        if robots.weight <= MAX_PARSED_CHARACTERS:
             self._parsed[origin] = robots
 
 

@@ -27,11 +27,11 @@ from scrapersky.crawler.log import log, printable
 from scrapersky.crawler.meter import count_parsing
 from scrapersky.crawler.sandbox_child import FAILURE
 from scrapersky.crawler.sandbox_process import (
-    START_TIMEOUT,
+    START_TIMEOUT_SECONDS,
     Child,
     ForkServer,
-    Job,
-    Nonsense,
+    InvalidReply,
+    ParseJob,
     SandboxLimits,
 )
 from scrapersky.errors import ParserUnavailable, Trap
@@ -42,17 +42,17 @@ ResultT = TypeVar("ResultT")
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function, and the arguments that it is called with."""
 
-LAYERS = ("landlock", "seccomp", "user")
+CONFINEMENT_LAYERS = ("landlock", "seccomp", "user")
 """What every child should have given up; a network of its own is more than these."""
-LARGE = 256 * 1024
+LARGE_BODY_BYTES = 256 * 1024
 """Bytes beyond which a body waits while smaller ones do; one page of ten is larger."""
-LONGEST_WAIT = 5.0
+MAX_WAIT_SECONDS = 5.0
 """Seconds after which large bodies have their share, whatever else waits."""
 LARGE_SHARE = 0.25
 """How much of the children's time large bodies take while smaller ones wait."""
-REMEMBERED = 30.0
+USAGE_WINDOW_SECONDS = 30.0
 """Seconds of children after which what was spent before counts half."""
-HURRY = 0.5
+GROW_DELAY_SECONDS = 0.5
 """How long work waits for a busy child before one more is started."""
 
 
@@ -98,7 +98,7 @@ class Sandbox:
             "cpu": self._limits.cpu.total_seconds(),
         }
         self._server: asyncio.Task[ForkServer] | None = None
-        self._waiting = WaitingJobs()
+        self._waiting = JobQueue()
         self._idle: deque[Child] = deque()
         self._children: set[Child] = set()
         self._starting: set[asyncio.Task[None]] = set()
@@ -174,7 +174,7 @@ class Sandbox:
     ) -> ResultT:
         name = f"{function.__module__}.{function.__qualname__}"
         request = pickle.dumps((function.__module__, function.__qualname__, args))
-        job = Job(request, spool)
+        job = ParseJob(request, spool)
         self._waiting.append(job)
         self._dispatch()
         try:
@@ -185,7 +185,7 @@ class Sandbox:
             # this one, unless other work on the machine keeps its parser waiting.
             why = f"took more than {self._limits.wall}"
             raise ParserUnavailable(name, why) from None
-        except Nonsense:
+        except InvalidReply:
             raise Trap(name, "the parser answered nonsense") from None
         except (OSError, EOFError) as error:
             died = job.child.cause_of_death() if job.child else "it never began"
@@ -206,11 +206,6 @@ class Sandbox:
         except ValidationError:
             raise Trap(name, "answered with something else than it should") from None
         return result
-
-    @property
-    def pids(self) -> list[int]:
-        """Return the process ids of the children alive."""
-        return [child.pid for child in self._children]
 
     def _dispatch(self) -> None:
         """Give idle children what waits; more children where there are too few."""
@@ -237,7 +232,7 @@ class Sandbox:
             self._grow()
         elif self._watch is None:
             loop = asyncio.get_running_loop()
-            self._watch = loop.call_later(HURRY, self._look)
+            self._watch = loop.call_later(GROW_DELAY_SECONDS, self._look)
 
     def _look(self) -> None:
         """Start another child where all are stuck in bad pages, one at a time."""
@@ -251,7 +246,7 @@ class Sandbox:
         """Say whether a child is missing, or every one is stuck; a queue is not a reason."""
         if len(self._children) < self._wanted:
             return True
-        stuck = time.monotonic() - self._returned_at > HURRY
+        stuck = time.monotonic() - self._returned_at > GROW_DELAY_SECONDS
         return stuck and len(self._children) < self._most
 
     def _grow(self) -> None:
@@ -267,7 +262,7 @@ class Sandbox:
         try:
             child = Child(await self._ready_server())
             try:
-                async with asyncio.timeout(START_TIMEOUT):
+                async with asyncio.timeout(START_TIMEOUT_SECONDS):
                     await child.prepare(self._limits)
             except BaseException:
                 child.kill()
@@ -302,7 +297,7 @@ class Sandbox:
 
     def _report_layers(self, layers: list[str]) -> None:
         """Say once if children can do more than they need, and why that is so."""
-        missing = [layer for layer in LAYERS if layer not in layers]
+        missing = [layer for layer in CONFINEMENT_LAYERS if layer not in layers]
         if missing and not self._has_warned:
             log.warning("sandbox.less_confined", missing=missing)
         self._has_warned = True
@@ -331,26 +326,26 @@ class Sandbox:
         child.kill()
 
 
-class WaitingJobs:
+class JobQueue:
     """What waits for a child: small bodies first, so that large ones hold up few others.
 
     A page made to be expensive is large; a business's own page hardly ever is.
     """
 
     def __init__(self) -> None:
-        self._small: deque[Job] = deque()
-        self._large: deque[Job] = deque()
+        self._small: deque[ParseJob] = deque()
+        self._large: deque[ParseJob] = deque()
         self._spent = {False: 0.0, True: 0.0}
         """Seconds of children, by whether the body was large."""
 
     def __bool__(self) -> bool:
         return bool(self._small or self._large)
 
-    def append(self, job: Job) -> None:
+    def append(self, job: ParseJob) -> None:
         """Let a job wait behind those of its size."""
-        (self._large if job.size > LARGE else self._small).append(job)
+        (self._large if job.size > LARGE_BODY_BYTES else self._small).append(job)
 
-    def popleft(self) -> Job:
+    def popleft(self) -> ParseJob:
         """Return whose turn it is."""
         small, large = self._small, self._large
         if not small:
@@ -359,14 +354,14 @@ class WaitingJobs:
             return large.popleft()
         return small.popleft()
 
-    def count(self, job: Job) -> None:
+    def count(self, job: ParseJob) -> None:
         """Note how long a job kept a child."""
-        self._spent[job.size > LARGE] += job.seconds
-        if sum(self._spent.values()) > REMEMBERED:
+        self._spent[job.size > LARGE_BODY_BYTES] += job.seconds
+        if sum(self._spent.values()) > USAGE_WINDOW_SECONDS:
             self._spent = {size: spent / 2 for size, spent in self._spent.items()}
 
-    def _is_due(self, job: Job) -> bool:
-        is_late = time.monotonic() - job.since > LONGEST_WAIT
+    def _is_due(self, job: ParseJob) -> bool:
+        is_late = time.monotonic() - job.since > MAX_WAIT_SECONDS
         return is_late and self._spent[True] <= LARGE_SHARE * sum(self._spent.values())
 
 

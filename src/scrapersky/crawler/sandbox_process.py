@@ -34,14 +34,14 @@ from scrapersky.crawler.sandbox_child import (
 )
 from scrapersky.kit.spool import Spool
 
-CHILD = Path(__file__).with_name("sandbox_child.py")
-START_TIMEOUT = 30.0
-FORK_TIMEOUT = 30.0
+CHILD_SCRIPT = Path(__file__).with_name("sandbox_child.py")
+START_TIMEOUT_SECONDS = 30.0
+FORK_TIMEOUT_SECONDS = 30.0
 """A fork takes a millisecond; a server that takes so long is replaced."""
-SENT_AT_ONCE = 256 * 1024
-RECEIVED_AT_ONCE = 64 * 1024
-FRAME_HEAD = HEADER.size + LENGTH.size
-PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
+SEND_BYTES = 256 * 1024
+RECEIVE_BYTES = 64 * 1024
+FRAME_HEAD_BYTES = HEADER.size + LENGTH.size
+PEAK_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +59,12 @@ class SandboxLimits:
     """Resident memory beyond which a child is replaced after its call."""
 
 
-class Nonsense(EOFError):
+class InvalidReply(EOFError):
     """A child said something else than the answer it was asked for."""
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class ParseJob:
     """One request on its way to a child, and its answer."""
 
     request: bytes
@@ -91,7 +91,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(CHILD), str(theirs.fileno())],
+                [sys.executable, "-I", str(CHILD_SCRIPT), str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -112,7 +112,7 @@ class ForkServer:
         """Return a server that has loaded everything."""
         server = cls()
         try:
-            async with asyncio.timeout(START_TIMEOUT):
+            async with asyncio.timeout(START_TIMEOUT_SECONDS):
                 await server._load(settings)
         except BaseException:
             server.close()
@@ -126,7 +126,7 @@ class ForkServer:
         await loop.sock_sendall(self._link, LENGTH.pack(len(request)) + request)
         if not await loop.sock_recv(self._link, REPLY.size):
             raise EOFError("the fork server ended while it loaded the parsers")
-        self._link.settimeout(FORK_TIMEOUT)
+        self._link.settimeout(FORK_TIMEOUT_SECONDS)
 
     @property
     def is_alive(self) -> bool:
@@ -187,13 +187,13 @@ class Child:
         self.peak_memory = 0
         self._listens = True
         self._loop = asyncio.get_running_loop()
-        self._buffer = bytearray(RECEIVED_AT_ONCE)
+        self._buffer = bytearray(RECEIVE_BYTES)
         self._data = bytearray()
         self._kind = b""
-        self._wanted = FRAME_HEAD
+        self._wanted = FRAME_HEAD_BYTES
         self._unsent = memoryview(b"")
         self._limits = SandboxLimits()
-        self._job: Job | None = None
+        self._job: ParseJob | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.on_done: Callable[[Child, bool], None] | None = None
         """Called when an answer is there, or none will ever come."""
@@ -215,18 +215,20 @@ class Child:
 
     async def prepare(self, limits: SandboxLimits) -> None:
         """Wait until the child has given up what it does not need."""
-        job = Job(b"")
+        job = ParseJob(b"")
         # How long a page may take says nothing about how long a process takes to start.
-        self._expect(job, replace(limits, wall=timedelta(seconds=START_TIMEOUT)))
+        self._expect(
+            job, replace(limits, wall=timedelta(seconds=START_TIMEOUT_SECONDS))
+        )
         _, answer = await job.answer
         self.layers = TypeAdapter(list[str]).validate_json(answer)
         self.calls = 0
 
-    def works_on(self, job: Job) -> bool:
+    def works_on(self, job: ParseJob) -> bool:
         """Say whether this is what the child is at."""
         return self._job is job
 
-    def begin(self, job: Job, limits: SandboxLimits) -> None:
+    def begin(self, job: ParseJob, limits: SandboxLimits) -> None:
         """Send a request; its answer comes to the job."""
         self._expect(job, limits)
         head = LENGTH.pack(len(job.request))
@@ -235,7 +237,7 @@ class Child:
                 # A short message, and the link is empty: it never has to wait.
                 files = [job.spool.fileno()]
                 socket.send_fds(self.link, [head + job.request], files)
-            elif len(job.request) < SENT_AT_ONCE:
+            elif len(job.request) < SEND_BYTES:
                 self._unsent = memoryview(head + job.request)
                 self._send()
             else:
@@ -246,9 +248,9 @@ class Child:
         except OSError as error:
             self._end(error)
 
-    def _expect(self, job: Job, limits: SandboxLimits) -> None:
+    def _expect(self, job: ParseJob, limits: SandboxLimits) -> None:
         self.calls += 1
-        self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD
+        self._data, self._kind, self._wanted = bytearray(), b"", FRAME_HEAD_BYTES
         self._job, self._limits, job.child = job, limits, self
         job.begun = time.monotonic()
         wall = limits.wall.total_seconds()
@@ -285,18 +287,18 @@ class Child:
             self._end(EOFError("the child hung up"))
             return
         self._data += memoryview(self._buffer)[:size]
-        if not self._kind and len(self._data) >= FRAME_HEAD:
+        if not self._kind and len(self._data) >= FRAME_HEAD_BYTES:
             self._kind, length = HEADER.unpack_from(self._data)
             peak = LENGTH.unpack_from(self._data, HEADER.size)[0]
-            self.peak_memory = peak * PEAK_UNIT
+            self.peak_memory = peak * PEAK_UNIT_BYTES
             if length > self._limits.result_bytes:
-                self._end(Nonsense("the answer is too large"))
+                self._end(InvalidReply("the answer is too large"))
                 return
             self._wanted += length
         if len(self._data) > self._wanted or self._job is None:
-            self._end(Nonsense("the child said more than it was asked"))
+            self._end(InvalidReply("the child said more than it was asked"))
         elif len(self._data) == self._wanted:
-            del self._data[:FRAME_HEAD]
+            del self._data[:FRAME_HEAD_BYTES]
             answer = self._take_job().answer
             if not answer.done():
                 answer.set_result((self._kind, self._data))
@@ -314,7 +316,7 @@ class Child:
         if self.on_done is not None:
             self.on_done(self, False)  # noqa: FBT003
 
-    def _take_job(self) -> Job:
+    def _take_job(self) -> ParseJob:
         """Return what was worked on; the child is free again."""
         job, self._job = self._job, None
         assert job is not None  # noqa: S101 - asked only while there is one

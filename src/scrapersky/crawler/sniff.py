@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-SCAN = 512
+SCAN_BYTES = 512
 
 
 class ContentKind(StrEnum):
@@ -39,7 +39,7 @@ def sniff(body: bytes, content_type: str) -> ContentKind:
     """Return what the first bytes are; the header decides only between texts."""
     if not body:
         return ContentKind.EMPTY
-    head = bytes(body[:SCAN])
+    head = bytes(body[:SCAN_BYTES])
     if head[0] in _FIRST_BYTES:
         for magic, kind in _MAGIC:
             if head.startswith(magic):

@@ -21,9 +21,9 @@ from scrapersky.curation.site_budget import SiteBudget
 from scrapersky.db.transaction import transaction
 from scrapersky.records import KINDS
 
-SITES_AT_ONCE: Final = 50
+SITES_PER_TRANSACTION: Final = 50
 # One that gave up has let the rules choose itself.
-SITES: Final = text(f"""
+FIND_SITES: Final = text(f"""
 SELECT DISTINCT p.tenant_id, p.domain_id FROM {queries.dead_letters("page_curation")} d
 JOIN pages p ON p.id = d.item::uuid
 WHERE d.kind IN ('quarantined', 'exhausted')
@@ -40,14 +40,14 @@ async def choose_after_dead_letters(
     To choose once more than needed is harmless: there is nothing left to choose then.
     """
     async with engine.connect() as connection:
-        rows = await connection.execute(SITES, {"within": within})
+        rows = await connection.execute(FIND_SITES, {"within": within})
     sites: dict[UUID, list[str]] = defaultdict(list)
     for tenant_id, domain_id in rows:
         sites[tenant_id].append(str(domain_id))
     kind, queued = KINDS["pages"], 0
     for tenant_id, domains in sites.items():
-        for start in range(0, len(domains), SITES_AT_ONCE):
-            some = domains[start : start + SITES_AT_ONCE]
+        for start in range(0, len(domains), SITES_PER_TRANSACTION):
+            some = domains[start : start + SITES_PER_TRANSACTION]
             async with transaction(engine) as connection:
                 decided = await apply_rules(
                     connection,
@@ -61,5 +61,5 @@ async def choose_after_dead_letters(
                 )
             queued += decided.queued
     if queued:
-        await curation_sdk.wake(engine, "page_curation")
+        await curation_sdk.control.wake(engine, "page_curation")
     return queued

@@ -29,7 +29,7 @@ class Lane(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class StageJob:
     """The job of the schedule that drains a stage: its id, and the name people read."""
 
     id: str
@@ -40,7 +40,7 @@ class Job:
 class Endings:
     """How the work on an item can end other than with a result, in words."""
 
-    nothing: str | None = None
+    empty: str | None = None
     """What is done, though there was nothing to find."""
     fails: str | None = None
     """What is never tried again."""
@@ -60,7 +60,7 @@ class PipelineStage(Stage[ItemT, Tools]):
     makes: type[Any] | None = None
     """The records it makes, if it makes any."""
     lane: Lane
-    job: Job
+    job: StageJob
     settings: SettingsSection[StageSettings]
     endings: Endings = field(default_factory=Endings)
 
@@ -87,7 +87,7 @@ def stage(
     does: str,
     hands_over: str,
     lane: Lane,
-    job: Job,
+    job: StageJob,
     settings: SettingsSection[StageSettings],
     makes: type[Any] | None = None,
     feeds: tuple[str, ...] = (),

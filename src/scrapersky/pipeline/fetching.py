@@ -1,7 +1,7 @@
 """What a failed fetch, or a refusing answer, means for the item it was made for."""
 
 from curation_sdk import GiveUp, Later, Outcome, Retry
-from scrapersky.crawler import Fetched
+from scrapersky.crawler import FetchResult
 from scrapersky.errors import FetchError, HostBusy, HostPaused
 
 SERVER_ERROR = 500
@@ -21,7 +21,7 @@ def outcome_of(error: FetchError) -> Outcome:
     return GiveUp(why, cause=error)
 
 
-def failure_of(fetched: Fetched) -> Outcome | None:
+def failure_of(fetched: FetchResult) -> Outcome | None:
     """Decide what an answer that is not a success means; None if it is one.
 
     What a server says while it is in trouble (5xx) may be different later.
@@ -32,6 +32,6 @@ def failure_of(fetched: Fetched) -> Outcome | None:
     return Retry(why) if fetched.status >= SERVER_ERROR else GiveUp(why)
 
 
-def is_gone(fetched: Fetched) -> bool:
+def is_gone(fetched: FetchResult) -> bool:
     """Say whether the server answered that there is no such page."""
     return fetched.status in GONE

@@ -7,10 +7,11 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from curation_sdk import AnyStage, GiveUp, Later, Outcome, Retry, queries
+from curation_sdk import GiveUp, Later, Outcome, Retry, queries
+from curation_sdk.registry import AnyStage
 from scrapersky.errors import BadTls, ConnectFailed, DnsFailed
 
-COME_BACK = timedelta(seconds=15)
+RETRY_DELAY = timedelta(seconds=15)
 """When an item is tried again that this machine could not judge."""
 
 
@@ -59,7 +60,7 @@ async def reclassify(outcome: Outcome, health: HealthProbe) -> Outcome:
             why = await health.tls_fault()
         case _:
             why = None
-    return outcome if why is None else Later(why, COME_BACK)
+    return outcome if why is None else Later(why, RETRY_DELAY)
 
 
 def with_health_check(stage: AnyStage) -> AnyStage:

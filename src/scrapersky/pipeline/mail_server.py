@@ -9,7 +9,7 @@ import dns.exception
 import dns.name
 import dns.resolver
 
-TIMEOUT = 5.0
+LOOKUP_SECONDS = 5.0
 
 
 class MailAnswer(StrEnum):
@@ -48,7 +48,7 @@ class DnsMailServers:
         self,
         nameservers: tuple[str, ...] = (),
         port: int = 53,
-        lifetime: float = TIMEOUT,
+        lifetime: float = LOOKUP_SECONDS,
     ) -> None:
         self._resolver = dns.asyncresolver.Resolver(configure=not nameservers)
         if nameservers:

@@ -13,22 +13,26 @@ from contact_extraction.contacts.confidence import LEAST_SURE
 from contact_extraction.email_type import EmailType
 from contact_extraction.mailbox import spells_alone
 from curation_sdk import Transaction
+from scrapersky.pipeline.settlement import SettleStep
+from scrapersky.records.contact import BY_HAND
 
 # Who holds a row is about to settle, and will look here after this transaction.
 # What no visitor sees may have been planted, unless it is a mailbox of the site.
-UNNAMED: Final = f"""
+FIND_UNNAMED: Final = f"""
 SELECT c.id, c.domain_id, split_part(c.email, '@', 1) AS local, c.email
 FROM contacts c JOIN domains d ON d.id = c.domain_id
 WHERE c.domain_id = ANY($1) AND c.name IS NULL AND c.email IS NOT NULL
+  AND NOT EXISTS (SELECT FROM contact_evidence h WHERE h.contact_id = c.id
+    AND h.field = 'name' AND h.method = '{BY_HAND}')
   AND c.email_type <> '{EmailType.SERVICE.value}'
   AND (coalesce(c.confidence, 1) >= {LEAST_SURE}
     OR split_part(c.email, '@', 2) = d.domain)
 ORDER BY c.id FOR UPDATE OF c SKIP LOCKED
 """  # noqa: S608 - our names
-PEOPLE: Final = """
-SELECT id, domain_id, name FROM people WHERE domain_id = ANY($1)
+FIND_PEOPLE: Final = """
+SELECT id, domain_id, name FROM people WHERE domain_id = ANY($1) AND gone_at IS NULL
 """
-FREE: Final = """
+LOCK_PEOPLE: Final = """
 SELECT id FROM people WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED
 """
 NAME_CONTACTS: Final = """
@@ -36,44 +40,42 @@ UPDATE contacts c SET name = p.name, role = coalesce(c.role, p.role)
 FROM unnest($1::uuid[], $2::uuid[]) AS g (contact_id, person_id)
 JOIN people p ON p.id = g.person_id WHERE c.id = g.contact_id
 """
-TELL_WHERE: Final = """
+INSERT_EVIDENCE: Final = """
 INSERT INTO contact_evidence (tenant_id, page_id, robots, seen_at, contact_id, field,
-  value, url, snippet, method, confidence)
+  value, url, snippet, method, confidence, snapshot_id, span_start, span_end)
 SELECT c.tenant_id, p.page_id, e->>'robots', (e->>'seen_at')::timestamptz, c.id, 'name',
-  p.name, e->>'url', e->>'snippet', e->>'method', p.confidence
+  p.name, e->>'url', e->>'snippet', e->>'method', p.confidence, (e->>'snapshot')::uuid,
+  (e->'span'->>0)::int, (e->'span'->>1)::int
 FROM unnest($1::uuid[], $2::uuid[]) AS g (contact_id, person_id)
 JOIN contacts c ON c.id = g.contact_id JOIN people p ON p.id = g.person_id,
   jsonb_array_elements(p.evidence) AS e
 ON CONFLICT DO NOTHING
 """
-GIVE_ADDRESSES: Final = """
+SET_PERSON_EMAIL: Final = """
 UPDATE people p SET email = c.email
 FROM unnest($1::uuid[], $2::uuid[]) AS g (contact_id, person_id)
 JOIN contacts c ON c.id = g.contact_id WHERE p.id = g.person_id AND p.email IS NULL
 """
 
 
-def name_contacts(transaction: Transaction, domain_id: UUID) -> None:
-    """Name the addresses of a site, when all that settles now is stored."""
-    transaction.at_end(_name_contacts, domain_id)
-
-
-async def _name_contacts(transaction: Transaction, domains: list[UUID]) -> None:
+@SettleStep
+async def name_contacts(transaction: Transaction, domains: list[UUID]) -> None:
+    """Name the addresses of sites, when all that settles now is stored."""
     some = sorted(set(domains))
-    unnamed = await transaction.fetch(UNNAMED, some)
+    unnamed = await transaction.fetch(FIND_UNNAMED, some)
     if not unnamed:
         return
-    links = list(links_of(unnamed, await transaction.fetch(PEOPLE, some)))
+    links = list(links_of(unnamed, await transaction.fetch(FIND_PEOPLE, some)))
     if not links:
         return
-    rows = await transaction.fetch(FREE, [person for _, person in links])
+    rows = await transaction.fetch(LOCK_PEOPLE, [person for _, person in links])
     free = {row["id"] for row in rows}
     links = [link for link in links if link[1] in free]
     if links:
         pairs = [list(column) for column in zip(*links, strict=True)]
         await transaction.fetch(NAME_CONTACTS, *pairs)
-        await transaction.fetch(TELL_WHERE, *pairs)
-        await transaction.fetch(GIVE_ADDRESSES, *pairs)
+        await transaction.fetch(INSERT_EVIDENCE, *pairs)
+        await transaction.fetch(SET_PERSON_EMAIL, *pairs)
 
 
 def links_of(

@@ -22,7 +22,7 @@ COLUMNS = (
     *("page_type", "contact_likelihood", "likelihood_reasons"),
     *("page_processing_status", "priority", "created_at", "updated_at"),
 )
-ROWS = 1_000
+ROWS_PER_PIECE = 1_000
 """Rows written in one go: short enough that nothing else waits for it."""
 FILTERED = "Filtered"
 
@@ -40,7 +40,7 @@ CLOCKS_DIFFER = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class SitemapOwner:
     """Whose the pages are, and when they were found."""
 
     tenant_id: UUID
@@ -51,7 +51,7 @@ class Owner:
 
 
 async def page_rows(
-    pages: PageList, chosen: Sequence[int], owner: Owner
+    pages: PageList, chosen: Sequence[int], owner: SitemapOwner
 ) -> AsyncIterator[bytes]:
     """Write these pages as the rows of one COPY, piece by piece."""
     yield HEAD
@@ -60,7 +60,9 @@ async def page_rows(
     yield END
 
 
-def pieces(pages: PageList, chosen: Sequence[int], owner: Owner) -> Iterator[bytes]:
+def pieces(
+    pages: PageList, chosen: Sequence[int], owner: SitemapOwner
+) -> Iterator[bytes]:
     """Write the rows themselves."""
     first = SHORT.pack(len(COLUMNS)) + LENGTH.pack(16)
     whose = b"".join(
@@ -73,9 +75,9 @@ def pieces(pages: PageList, chosen: Sequence[int], owner: Owner) -> Iterator[byt
     ratings = [rating_fields(rating) + times for rating in pages.ratings]
     lastmods: dict[str | None, bytes] = {None: NULL}
     keys = ordered_ids(owner.now, len(chosen))
-    for start in range(0, len(chosen), ROWS):
+    for start in range(0, len(chosen), ROWS_PER_PIECE):
         rows: list[bytes] = []
-        for at, key in zip(chosen[start : start + ROWS], keys, strict=False):
+        for at, key in zip(chosen[start : start + ROWS_PER_PIECE], keys, strict=False):
             url, written = pages.urls[at].encode(), pages.lastmods[at]
             if (lastmod := lastmods.get(written)) is None:
                 lastmod = lastmods[written] = lastmod_field(written, owner.now)

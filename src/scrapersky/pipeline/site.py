@@ -14,14 +14,14 @@ from uuid import UUID
 from contact_extraction.discovery import PageLink
 from curation_sdk import Transaction
 from scrapersky.curation.site_budget import Budgets
-from scrapersky.pipeline.choice import Choice
 from scrapersky.pipeline.page_copy import urgency
-from scrapersky.pipeline.room import rooms_for
+from scrapersky.pipeline.remaining_budget import remaining_budgets
+from scrapersky.pipeline.rule_run import RuleRun, run_rules
+from scrapersky.pipeline.settlement import SettleStep
 from scrapersky.privacy.suppression_filter import suppressions
 from scrapersky.records.status import PageCurationStatus
 
-CHOICE: Final = Choice("pages", "domain_id")
-KNOWN: Final = """
+FIND_KNOWN: Final = """
 SELECT domain_id, url FROM pages
 JOIN unnest($1::uuid[], $2::text[]) AS g(domain_id, url) USING (domain_id, url)
 """
@@ -65,7 +65,7 @@ ON CONFLICT (domain_id) DO UPDATE SET
   bytes = u.bytes + excluded.bytes, parse_ms = u.parse_ms + excluded.parse_ms
 """
 # The home page is read whatever it held; the pages that rules did not choose promised nothing.
-REMEMBER_GAINS: Final = """
+COUNT_GAINS: Final = """
 INSERT INTO page_gains AS g (tenant_id, generator, page_type, pages, promised, paid)
 SELECT p.tenant_id, d.generator, p.page_type, count(*),
   sum((p.choice->>'promised')::float8),
@@ -78,6 +78,12 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 ON CONFLICT (tenant_id, generator, page_type) DO UPDATE SET
   pages = g.pages + excluded.pages, promised = g.promised + excluded.promised,
   paid = g.paid + excluded.paid
+"""
+CHARGE_SNAPSHOTS: Final = """
+INSERT INTO snapshot_usage AS u (tenant_id, bytes)
+SELECT tenant_id, sum(bytes) FROM unnest($1::uuid[], $2::bigint[]) AS g(tenant_id, bytes)
+GROUP BY 1 ORDER BY 1
+ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + excluded.bytes
 """
 CHARGE_TENANTS: Final = """
 INSERT INTO tenant_usage AS u (tenant_id, day, pages_stored, pages_fetched, bytes, parse_ms)
@@ -94,7 +100,7 @@ ON CONFLICT (tenant_id, day) DO UPDATE SET
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class SiteOwner:
     """Whose the pages are, and what may be taken of any site."""
 
     tenant_id: UUID
@@ -111,6 +117,7 @@ class Cost:
     pages_fetched: int = 0
     bytes: int = 0
     parse_ms: int = 0
+    snapshot_bytes: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(
@@ -118,14 +125,15 @@ class Cost:
             self.pages_fetched + other.pages_fetched,
             self.bytes + other.bytes,
             self.parse_ms + other.parse_ms,
+            self.snapshot_bytes + other.snapshot_bytes,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What one item has to say of its site."""
+class SiteReport:
+    """What one item reports of its site."""
 
-    whose: Whose
+    owner: SiteOwner
     links: Sequence[PageLink] = ()
     clicks: int | None = 0
     cost: Cost = field(default_factory=Cost)
@@ -137,7 +145,7 @@ class News:
 
 def store_links(
     transaction: Transaction,
-    whose: Whose,
+    owner: SiteOwner,
     links: Sequence[PageLink],
     *,
     clicks: int | None,
@@ -147,72 +155,76 @@ def store_links(
 
     `clicks` is None where no link leads to them.
     """
-    news = News(whose, links, clicks, chooses=True, read=read)
-    transaction.at_end(settle_sites, news)
+    report = SiteReport(owner, links, clicks, chooses=True, read=read)
+    settle_sites.add(transaction, report)
 
 
-def choose(transaction: Transaction, whose: Whose) -> None:
+def choose(transaction: Transaction, owner: SiteOwner) -> None:
     """Let the rules choose, when all that settles now is stored, what to read next."""
-    transaction.at_end(settle_sites, News(whose, chooses=True))
+    settle_sites.add(transaction, SiteReport(owner, chooses=True))
 
 
-def charge(transaction: Transaction, whose: Whose, cost: Cost) -> None:
+def charge(transaction: Transaction, owner: SiteOwner, cost: Cost) -> None:
     """Count what was taken of a site."""
-    transaction.at_end(settle_sites, News(whose, cost=cost))
+    settle_sites.add(transaction, SiteReport(owner, cost=cost))
 
 
-async def settle_sites(transaction: Transaction, news: list[News]) -> None:
+@SettleStep
+async def settle_sites(transaction: Transaction, reports: list[SiteReport]) -> None:
     """Store what was found within every site's budget, count what it cost, and choose."""
-    found = await allowed(transaction, best_of(news))
-    costs = [(one.whose, one.cost) for one in news if one.cost != Cost()]
-    costs += await store_found(transaction, found)
+    found = await allowed_pages(transaction, best_of(reports))
+    costs = [(one.owner, one.cost) for one in reports if one.cost != Cost()]
+    costs += await store_allowed(transaction, found)
     await charge_sites(transaction, costs)
     for one in {
-        each.whose.domain_id: each.whose for each in news if each.chooses
+        each.owner.domain_id: each.owner for each in reports if each.chooses
     }.values():
-        CHOICE.among(
-            transaction,
+        choice = RuleRun(
+            "pages",
+            "domain_id",
             one.tenant_id,
             one.user_id,
             one.domain_id,
-            site=one.budgets.site,
+            one.budgets.site,
         )
-    for page in sorted(one.read for one in news if one.read is not None):
-        transaction.at_end(remember_gains, page)
+        run_rules.add(transaction, choice)
+    for page in sorted(one.read for one in reports if one.read is not None):
+        count_gains.add(transaction, page)
     for one, cost in costs:
-        # Last of all: every worker of the tenant waits for this row.
-        transaction.at_end(charge_tenants, (one.tenant_id, cost))
+        charge_tenants.add(transaction, (one.tenant_id, cost))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LinkedPage:
     """A page that a link leads to."""
 
-    whose: Whose
+    owner: SiteOwner
     link: PageLink
     clicks: int | None
 
 
-def best_of(news: Iterable[News]) -> list[Found]:
+def best_of(reports: Iterable[SiteReport]) -> list[LinkedPage]:
     """Return every page once, as the link to it that promises most describes it."""
-    found: dict[tuple[UUID, str], Found] = {}
-    for one in news:
+    found: dict[tuple[UUID, str], LinkedPage] = {}
+    for one in reports:
         for link in one.links:
-            key = (one.whose.domain_id, link.url)
+            key = (one.owner.domain_id, link.url)
             other = found.get(key)
             known = [one.clicks, other.clicks if other is not None else None]
             clicks = min((each for each in known if each is not None), default=None)
             if other is not None and other.link.rating.score >= link.rating.score:
                 link = other.link  # noqa: PLW2901 - the better one of the two
-            found[key] = Found(one.whose, link, clicks)
+            found[key] = LinkedPage(one.owner, link, clicks)
     return list(found.values())
 
 
-async def allowed(transaction: Transaction, found: list[Found]) -> list[Found]:
+async def allowed_pages(
+    transaction: Transaction, found: list[LinkedPage]
+) -> list[LinkedPage]:
     """Leave out what names somebody on the suppression list of its tenant."""
-    kept: list[Found] = []
-    found.sort(key=lambda one: one.whose.tenant_id)
-    for tenant_id, group in groupby(found, key=lambda one: one.whose.tenant_id):
+    kept: list[LinkedPage] = []
+    found.sort(key=lambda one: one.owner.tenant_id)
+    for tenant_id, group in groupby(found, key=lambda one: one.owner.tenant_id):
         some = list(group)
         urls = [one.link.url for one in some]
         guard = await suppressions(transaction.connection, tenant_id, urls)
@@ -220,19 +232,19 @@ async def allowed(transaction: Transaction, found: list[Found]) -> list[Found]:
     return kept
 
 
-async def store_found(
-    transaction: Transaction, found: Sequence[Found]
-) -> list[tuple[Whose, Cost]]:
-    """Store the pages that there is room for; return how many are new, by whose they are."""
+async def store_allowed(
+    transaction: Transaction, found: Sequence[LinkedPage]
+) -> list[tuple[SiteOwner, Cost]]:
+    """Store the pages that there is room for; return what that costs their owners."""
     refused = await beyond_budget(transaction, found)
-    kept = [one for one in found if (one.whose.domain_id, one.link.url) not in refused]
+    kept = [one for one in found if (one.owner.domain_id, one.link.url) not in refused]
     if not kept:
         return []
     rows = await transaction.fetch(
         STORE_LINKED,
-        [one.whose.tenant_id for one in kept],
-        [one.whose.user_id for one in kept],
-        [one.whose.domain_id for one in kept],
+        [one.owner.tenant_id for one in kept],
+        [one.owner.user_id for one in kept],
+        [one.owner.domain_id for one in kept],
         [one.clicks for one in kept],
         [one.link.url for one in kept],
         [one.link.rating.type.value for one in kept],
@@ -240,46 +252,46 @@ async def store_found(
         ["; ".join(one.link.rating.reasons) for one in kept],
         [urgency(one.link.rating.score) for one in kept],
     )
-    whose = {one.whose.tenant_id: one.whose for one in kept}
-    return [(whose[row["tenant_id"]], Cost(pages_stored=1)) for row in rows]
+    owners = {one.owner.tenant_id: one.owner for one in kept}
+    return [(owners[row["tenant_id"]], Cost(pages_stored=1)) for row in rows]
 
 
 async def beyond_budget(
-    transaction: Transaction, found: Sequence[Found]
+    transaction: Transaction, found: Sequence[LinkedPage]
 ) -> set[tuple[UUID, str]]:
     """Return the new pages that there is no room for."""
     if not found:
         return set()
     known = await transaction.fetch(
-        KNOWN,
-        [one.whose.domain_id for one in found],
+        FIND_KNOWN,
+        [one.owner.domain_id for one in found],
         [one.link.url for one in found],
     )
     stored = {(row["domain_id"], row["url"]) for row in known}
-    new: dict[UUID, list[Found]] = {}
+    new: dict[UUID, list[LinkedPage]] = {}
     for one in found:
-        if (one.whose.domain_id, one.link.url) not in stored:
-            new.setdefault(one.whose.domain_id, []).append(one)
+        if (one.owner.domain_id, one.link.url) not in stored:
+            new.setdefault(one.owner.domain_id, []).append(one)
     if not new:
         return set()
     urls = {domain: [one.link.url for one in some] for domain, some in new.items()}
-    rooms = await rooms_for(transaction.driver, urls, found[0].whose.budgets)
+    budgets = await remaining_budgets(transaction.driver, urls, found[0].owner.budgets)
     return {
         (domain, url)
-        for domain, room in rooms.items()
-        for url in room.refuse(
+        for domain, budget in budgets.items()
+        for url in budget.refuse(
             urls[domain], [one.link.rating.score for one in new[domain]]
         )
     }
 
 
 async def charge_sites(
-    transaction: Transaction, costs: Iterable[tuple[Whose, Cost]]
+    transaction: Transaction, costs: Iterable[tuple[SiteOwner, Cost]]
 ) -> None:
     """Add up what was taken of every site."""
     sums: dict[UUID, Cost] = {}
-    for whose, cost in costs:
-        sums[whose.domain_id] = sums.get(whose.domain_id, Cost()) + cost
+    for owner, cost in costs:
+        sums[owner.domain_id] = sums.get(owner.domain_id, Cost()) + cost
     spent = {
         domain: cost
         for domain, cost in sums.items()
@@ -295,11 +307,13 @@ async def charge_sites(
         )
 
 
-async def remember_gains(transaction: Transaction, pages: list[UUID]) -> None:
+@SettleStep
+async def count_gains(transaction: Transaction, pages: list[UUID]) -> None:
     """Count whether chosen pages held something new, for other sites of their program."""
-    await transaction.fetch(REMEMBER_GAINS, pages)
+    await transaction.fetch(COUNT_GAINS, pages)
 
 
+@SettleStep
 async def charge_tenants(
     transaction: Transaction, costs: list[tuple[UUID, Cost]]
 ) -> None:
@@ -312,3 +326,9 @@ async def charge_tenants(
         [cost.bytes for _, cost in costs],
         [cost.parse_ms for _, cost in costs],
     )
+    if kept := [(tenant, cost) for tenant, cost in costs if cost.snapshot_bytes]:
+        await transaction.fetch(
+            CHARGE_SNAPSHOTS,
+            [tenant for tenant, _ in kept],
+            [cost.snapshot_bytes for _, cost in kept],
+        )

@@ -17,17 +17,17 @@ from pydantic import (
     field_validator,
 )
 
-MOST: Final = 1_000_000_000
+MAX_COUNT: Final = 1_000_000_000
 """More than any limit is good for, and less than the database can count."""
 
 
-SHORTEST_INTERVAL: Final = 0.001
+MIN_INTERVAL_MINUTES: Final = 0.001
 """Minutes."""
-LONGEST_SECONDS: Final = 31_536_000
+MAX_SECONDS: Final = 31_536_000
 """A year."""
 
 
-class Pace(StrEnum):
+class SchedulerPace(StrEnum):
     """When a stage works."""
 
     EAGER = "eager"
@@ -36,7 +36,7 @@ class Pace(StrEnum):
     """Only when its job runs: one batch a tick, over all processes."""
 
 
-class Frozen(BaseModel):
+class FrozenSettings(BaseModel):
     """A part of the settings; it does not change while the process runs."""
 
     model_config = ConfigDict(
@@ -63,7 +63,7 @@ def choices_of(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - a type
     return tuple(one for part in get_args(annotation) for one in choices_of(part))
 
 
-class JobSettings(Frozen):
+class JobSettings(FrozenSettings):
     """How one job of the schedule runs."""
 
     enabled: bool = Field(
@@ -87,8 +87,8 @@ class JobSettings(Frozen):
     @classmethod
     def refuse_no_time(cls, minutes: float) -> float:
         """Refuse ticks that follow each other faster than they can be recorded."""
-        if minutes < SHORTEST_INTERVAL:
-            raise ValueError(f"a tick takes longer; set {SHORTEST_INTERVAL} or more")
+        if minutes < MIN_INTERVAL_MINUTES:
+            raise ValueError(f"a tick takes longer; set {MIN_INTERVAL_MINUTES} or more")
         return minutes
 
     @property
@@ -100,7 +100,7 @@ class JobSettings(Frozen):
 class StageSettings(JobSettings):
     """How one stage runs."""
 
-    pace: Pace | None = Field(
+    pace: SchedulerPace | None = Field(
         default=None, description="`eager` or `interval`; empty is `SCHEDULER_PACE`."
     )
     batch_size: PositiveInt = Field(
@@ -110,13 +110,13 @@ class StageSettings(JobSettings):
     )
     rate_per_minute: int | None = Field(
         default=None,
-        le=MOST,
+        le=MAX_COUNT,
         description="Items begun within any 60 seconds at most, over all processes and at"
         " any pace; left out or empty means no limit, 0 is refused.",
     )
     high_water: NonNegativeInt = Field(
         default=10_000,
-        le=MOST,
+        le=MAX_COUNT,
         description="Rows that may be queued for this stage: the stages that feed it wait"
         " while there are as many; 0 means no limit.",
     )
@@ -125,12 +125,12 @@ class StageSettings(JobSettings):
     )
     timeout_seconds: PositiveFloat = Field(
         default=60,
-        le=LONGEST_SECONDS,
+        le=MAX_SECONDS,
         description="An item that takes longer is cancelled and tried again.",
     )
     slow_after_seconds: NonNegativeFloat = Field(
         default=0,
-        le=LONGEST_SECONDS,
+        le=MAX_SECONDS,
         description="An item in work for longer is slow: while others wait, slow ones hold "
         "at most half of the concurrency, and the rest of them is tried again later; "
         "0 lets others wait.",
@@ -141,7 +141,7 @@ class StageSettings(JobSettings):
     lease_seconds: float = Field(
         default=60,
         ge=1,
-        le=LONGEST_SECONDS,
+        le=MAX_SECONDS,
         description="A claim not renewed for this long is rescued.",
     )
 

@@ -12,11 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.crawler import Crawler, Renderer, Sandbox
 from scrapersky.curation.site_budget import Budgets
-from scrapersky.kit.together import Together
+from scrapersky.kit.batch_loader import BatchLoader
+from scrapersky.pipeline.domain_usage import read_domain_usage
 from scrapersky.pipeline.health_check import AssumedHealthy, HealthProbe
 from scrapersky.pipeline.mail_server import MailServers
 from scrapersky.pipeline.recent import RecentPages
-from scrapersky.pipeline.standing import standings_of
+from scrapersky.pipeline.snapshot import SiteBases
 from scrapersky.providers.source import PlaceSource
 
 
@@ -53,11 +54,15 @@ class Tools:
     """A browser for pages that only scripts fill; None where none is installed."""
     reader: AsyncEngine = field(init=False)
     """The same database, for single queries: they need no transaction around them."""
-    standings: Together[UUID, Row[Any]] = field(init=False)
+    domain_usage: BatchLoader[UUID, Row[Any]] = field(init=False)
     """How domains stand, read for all items that begin at the same time."""
+
+    bases: SiteBases = field(init=False)
+    """The first pages of sites, which others are packed against."""
 
     def __post_init__(self) -> None:
         reader = self.database.execution_options(isolation_level="AUTOCOMMIT")
         object.__setattr__(self, "reader", reader)
-        standings = Together(partial(standings_of, reader))
-        object.__setattr__(self, "standings", standings)
+        object.__setattr__(self, "bases", SiteBases(reader))
+        domain_usage = BatchLoader(partial(read_domain_usage, reader))
+        object.__setattr__(self, "domain_usage", domain_usage)

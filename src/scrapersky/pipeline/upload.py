@@ -14,15 +14,15 @@ from uuid import UUID
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.db.steps import stepwise
+from scrapersky.db.chunks import change_in_chunks
 from scrapersky.kit.stopping import IsStopping, never
 from scrapersky.records.upload import UploadedPart
 
-PART: Final = 1 << 20
+PART_BYTES: Final = 1 << 20
 """Bytes of a piece; a file of any size passes through about this much memory."""
-READING: Final = "reading"
+READING_FOLDER: Final = "reading"
 """Below the data directory, and not of what is backed up: files while they are read."""
-LEFT_AFTER: Final = 86_400.0
+COPY_LIFETIME_SECONDS: Final = 86_400.0
 """Seconds after which nobody reads a copy any more."""
 # The first piece of a file goes first: without it there is no file, and nobody reads half.
 OLD_PARTS: Final = """DELETE FROM uploaded_parts WHERE (name, position) IN (
@@ -49,7 +49,7 @@ async def store_upload(
 def pieces_of(file: BinaryIO) -> Iterator[bytes]:
     """Cut a file between two lines: an address in two pieces could not be erased."""
     rest = b""
-    while content := file.read(PART):
+    while content := file.read(PART_BYTES):
         piece = rest + content
         end = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1 or len(piece)
         rest = piece[end:]
@@ -71,8 +71,8 @@ async def fetched_upload(
     if first is None:
         yield None
         return
-    place = root / READING
-    await asyncio.to_thread(clear_away, place)
+    place = root / READING_FOLDER
+    await asyncio.to_thread(delete_old_copies, place)
     with TemporaryDirectory(dir=place) as folder:
         path = Path(folder) / Path(name).name
         with await asyncio.to_thread(path.open, "wb") as file:
@@ -81,12 +81,12 @@ async def fetched_upload(
         yield path
 
 
-def clear_away(place: Path) -> None:
+def delete_old_copies(place: Path) -> None:
     """Make the directory, and delete what processes that were killed have left there."""
     place.mkdir(parents=True, exist_ok=True)
     for left in place.iterdir():
         with suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > LEFT_AFTER:
+            if time.time() - left.stat().st_mtime > COPY_LIFETIME_SECONDS:
                 shutil.rmtree(left)
 
 
@@ -118,4 +118,6 @@ async def purge_uploads(
     engine: AsyncEngine, older_than: timedelta, is_stopping: IsStopping = never
 ) -> int:
     """Forget files that were uploaded long ago; what they held is in records."""
-    return await stepwise(engine, (OLD_PARTS,), {"age": older_than}, is_stopping)
+    return await change_in_chunks(
+        engine, (OLD_PARTS,), {"age": older_than}, is_stopping
+    )

@@ -21,7 +21,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from contact_extraction.urls import Url, parse_url
-from curation_sdk import is_dead, is_working_alone, sign
+from curation_sdk.process import is_dead, sign
+from curation_sdk.working import is_working_alone
 from scrapersky.crawler import HostStatistics, RobotsState, StoredRobots
 from scrapersky.crawler.hosts import (
     HostQueue,
@@ -29,23 +30,23 @@ from scrapersky.crawler.hosts import (
     RobotsCache,
     busy,
     count,
-    paused,
+    log_pause,
 )
-from scrapersky.db.steps import stepwise
+from scrapersky.db.chunks import change_in_chunks
 from scrapersky.errors import HostBusy
 from scrapersky.kit.background import cancel
+from scrapersky.kit.batch_loader import BatchLoader
 from scrapersky.kit.stopping import IsStopping, never
-from scrapersky.kit.together import Together
 from scrapersky.politeness import statement
 
-IDLE_BEFORE_RETURN = 0.5
-POLL = 0.25
-IN_HASTE = 0.5
+IDLE_SECONDS = 0.5
+POLL_SECONDS = 0.25
+SHORT_TIMEOUT_SECONDS = 0.5
 """Seconds that whoever keeps its whole process waiting waits for another one's lease."""
-COME_BACK = 5.0
+RETRY_SECONDS = 5.0
 """Seconds after which to ask again for a host that another process holds: it gives a
 lease back as soon as it has no more use for it, but one that died never does."""
-DATABASE_TROUBLE = (SQLAlchemyError, OSError, TimeoutError)
+DATABASE_ERRORS = (SQLAlchemyError, OSError, TimeoutError)
 
 log = structlog.get_logger("scrapersky.politeness")
 
@@ -93,12 +94,12 @@ class PostgresLedger:
         self._leases: dict[str, _Lease] = {}
         self._counted: dict[tuple[str, str], HostStatistics] = {}
         self._robots = RobotsCache()
-        self._wanted = Together(self._ask_for_all)
-        self._robots_wanted = Together(self._read_all)
-        self._robots_found = Together(self._keep_all)
-        self._rooms = Together(self._rooms_of)
-        self._holders = Together(self._who_holds)
-        self._deaths = Together(self._take_from_dead)
+        self._wanted = BatchLoader(self._ask_for_all)
+        self._robots_wanted = BatchLoader(self._read_all)
+        self._robots_found = BatchLoader(self._keep_all)
+        self._rooms = BatchLoader(self._rooms_of)
+        self._holders = BatchLoader(self._who_holds)
+        self._deaths = BatchLoader(self._take_from_dead)
         self._keeper: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -113,7 +114,7 @@ class PostgresLedger:
         try:
             await self._return(list(self._leases))
             await self._write_counts()
-        except DATABASE_TROUBLE as trouble:
+        except DATABASE_ERRORS as trouble:
             # The leases end by themselves.
             log.warning("ledger.unreachable", error=type(trouble).__name__)
 
@@ -137,7 +138,7 @@ class PostgresLedger:
     async def pause(self, key: str, length: timedelta | None, *, why: str) -> None:
         """Let nobody in for a while, or until `resume`; all workers will know."""
         seconds = length.total_seconds() if length else float("inf")
-        self._queues.pause(key, min(seconds, POLL), why, back_after=seconds)
+        self._queues.pause(key, min(seconds, POLL_SECONDS), why, back_after=seconds)
         # Without the lease the next one here asks the database, like everyone else.
         self._leases.pop(key, None)
         await self._execute(statement.PAUSE, key=key, length=length, why=why)
@@ -170,7 +171,7 @@ class PostgresLedger:
             return known
         try:
             stored = await self._robots_wanted.get(origin)
-        except DATABASE_TROUBLE as trouble:
+        except DATABASE_ERRORS as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
             raise HostBusy(origin, "the ledger of hosts cannot be reached") from trouble
         return None if stored is None else self._remember(origin, stored)
@@ -184,16 +185,16 @@ class PostgresLedger:
                 since = (await self._keep_all([(origin, robots)]))[origin, robots]
             else:
                 since = await self._robots_found.get((origin, robots))
-        except DATABASE_TROUBLE as trouble:
+        except DATABASE_ERRORS as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
             return robots
         return self._remember(origin, replace(robots, unreachable_since=since))
 
-    async def robots_room(self, url: Url, most: int) -> int:
+    async def robots_bytes_left(self, url: Url, most: int) -> int:
         """Return how many bytes are left, of what a person allows or else of `most`."""
         try:
             row = await self._rooms.get((url.site, url.origin))
-        except DATABASE_TROUBLE as trouble:
+        except DATABASE_ERRORS as trouble:
             log.warning("ledger.unreachable", error=type(trouble).__name__)
             raise HostBusy(
                 str(url), "the ledger of hosts cannot be reached"
@@ -246,7 +247,9 @@ class PostgresLedger:
         self, age: timedelta = timedelta(days=7), is_stopping: IsStopping = never
     ) -> None:
         """Forget hosts and robots.txt files unused for so long; pauses are kept."""
-        await stepwise(self._engine, statement.FORGET, {"age": age}, is_stopping)
+        await change_in_chunks(
+            self._engine, statement.FORGET, {"age": age}, is_stopping
+        )
 
     def _covers_a_request(self, key: str) -> bool:
         lease = self._leases.get(key)
@@ -271,20 +274,22 @@ class PostgresLedger:
                 return
             held = await self._why_not(key, url)
             timeout = (
-                min(self._for_others, IN_HASTE)
+                min(self._for_others, SHORT_TIMEOUT_SECONDS)
                 if is_working_alone()
                 else self._for_others
             )
-            if time.monotonic() + min(held, POLL) > min(deadline, began + timeout):
-                raise busy(url, key, min(held, COME_BACK))
-            await asyncio.sleep(min(max(held, 0.02), POLL))
+            if time.monotonic() + min(held, POLL_SECONDS) > min(
+                deadline, began + timeout
+            ):
+                raise busy(url, key, min(held, RETRY_SECONDS))
+            await asyncio.sleep(min(max(held, 0.02), POLL_SECONDS))
 
     async def _ask(self, key: str, url: str) -> Row[Any] | None:
         lease = self._leases.pop(key, None)
         delay = self._delay if lease is None else lease.delay
         try:
             return await self._wanted.get((key, delay))
-        except DATABASE_TROUBLE as trouble:
+        except DATABASE_ERRORS as trouble:
             # Without the ledger nobody knows whose turn it is, so it is nobody's.
             raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
 
@@ -311,11 +316,11 @@ class PostgresLedger:
             if row is None:
                 return 0.0
             if row.pause is not None:
-                raise paused(url, key, float(row.pause), row.pause_reason or "")
+                raise log_pause(url, key, float(row.pause), row.pause_reason or "")
             if row.lease_owner is not None and is_dead(row.lease_owner):
                 await self._deaths.get((key, row.lease_owner))
                 return 0.0
-        except DATABASE_TROUBLE as trouble:
+        except DATABASE_ERRORS as trouble:
             raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble
         return max(float(row.lease or 0), 0.0)
 
@@ -337,7 +342,7 @@ class PostgresLedger:
     async def _keep(self) -> None:
         """Renew, return and write down, for as long as the ledger is open."""
         spare = self._lease.total_seconds() - self._reserve
-        beat = max(min(spare / 3, IDLE_BEFORE_RETURN), 0.05)
+        beat = max(min(spare / 3, IDLE_SECONDS), 0.05)
         while True:
             await asyncio.sleep(beat)
             try:
@@ -346,7 +351,7 @@ class PostgresLedger:
                     [key for key in self._leases if not self._is_used(key)]
                 )
                 await self._write_counts()
-            except DATABASE_TROUBLE as trouble:
+            except DATABASE_ERRORS as trouble:
                 log.warning("ledger.unreachable", error=type(trouble).__name__)
             except Exception:
                 log.exception("ledger.failed")
@@ -355,7 +360,7 @@ class PostgresLedger:
         queue = self._queues.queues.get(key)
         if queue is None:
             return False
-        recently = time.monotonic() - queue.used_at < IDLE_BEFORE_RETURN
+        recently = time.monotonic() - queue.used_at < IDLE_SECONDS
         return queue.busy or bool(queue.waiters) or recently
 
     async def _renew(self, keys: list[str]) -> None:

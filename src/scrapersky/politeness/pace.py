@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from scrapersky.crawler import HostLedger
 from scrapersky.errors import HostBusy, HostPaused, ProviderBusy
 
-TIMEOUT = timedelta(minutes=2)
+TURN_TIMEOUT = timedelta(minutes=2)
 
 
 class LedgerPace:
@@ -21,7 +21,7 @@ class LedgerPace:
     async def turn(self) -> None:
         """Return when the next question may be asked; raise ProviderBusy if not soon."""
         try:
-            await self._ledger.acquire(self._key, url=self._url, timeout=TIMEOUT)
+            await self._ledger.acquire(self._key, url=self._url, timeout=TURN_TIMEOUT)
         except (HostBusy, HostPaused) as error:
             raise ProviderBusy(
                 self._key,

@@ -9,9 +9,9 @@ from typing import Any
 
 from scrapersky.providers.area import Area, Box
 
-WIDEST = 180.0
+MAX_WIDTH_DEGREES = 180.0
 """Degrees of longitude that one rectangle of a request may span."""
-DEEPEST = 24
+MAX_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def quarters(area: Area, root: Box, cell: str) -> list[str]:
 
 def first_cells(area: Area, root: Box) -> list[str]:
     """Return the cells to start with: the whole, or parts no wider than allowed."""
-    if root.width <= WIDEST:
+    if root.width <= MAX_WIDTH_DEGREES:
         return [""]
     return quarters(area, root, "")
 
@@ -85,4 +85,4 @@ def may_split(root: Box, cell: str, floor_m: float) -> bool:
     """Say whether the quarters of a cell would still be as large as the floor."""
     box = box_of(root, cell)
     is_large = max(box.width_m, box.height_m) / 2 >= floor_m
-    return is_large and len(cell) < DEEPEST
+    return is_large and len(cell) < MAX_DEPTH

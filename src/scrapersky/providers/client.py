@@ -27,10 +27,10 @@ from scrapersky.errors import (
 )
 from scrapersky.kit.clock import Clock, utc_now
 
-SLOW_JSON = 1_000_000
+SLOW_JSON_BYTES = 1_000_000
 """Bytes from which reading JSON would hold up the event loop noticeably."""
 GOOGLE_KEY = re.compile(r"AIza[0-9A-Za-z_\-]{10,}")
-LONGEST_QUOTE = 300
+MAX_QUOTE_CHARACTERS = 300
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ class ClientPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProviderAnswer:
     """A whole answer: its status, its JSON if it is JSON, else the start of its text."""
 
     status: int
@@ -62,7 +62,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProviderRequest:
     """One request; `what` is how it is named in logs and errors."""
 
     method: str
@@ -74,7 +74,7 @@ class Request:
     form: Mapping[str, str] | None = None
 
 
-class Pace(Protocol):
+class RequestPace(Protocol):
     """Lets requests through no faster than a provider allows."""
 
     async def turn(self) -> None:
@@ -100,7 +100,7 @@ class LocalPace:
             self._next = loop.time() + self._interval
 
 
-class Client:
+class ProviderClient:
     """Speaks JSON with one provider."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Client:
             session, self._session = self._session, None
             await session.close()
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: ProviderRequest) -> ProviderAnswer:
         """Make one request, once, and return the answer whatever its status.
 
         Raises ProviderBusy if no whole answer came in time, BadProviderAnswer if it
@@ -148,11 +148,11 @@ class Client:
             "provider.asked",
             provider=self.provider,
             what=request.what,
-            status=outcome.status if isinstance(outcome, Answer) else None,
-            problem=None if isinstance(outcome, Answer) else str(outcome),
+            status=outcome.status if isinstance(outcome, ProviderAnswer) else None,
+            problem=None if isinstance(outcome, ProviderAnswer) else str(outcome),
             seconds=seconds,
         )
-        if isinstance(outcome, Answer):
+        if isinstance(outcome, ProviderAnswer):
             return outcome
         # Raised here, outside of any handler, so that nothing of the HTTP library's
         # exception (which knows our headers) hangs on it.
@@ -162,9 +162,11 @@ class Client:
         """Return a provider's words, short, and without our secrets."""
         for secret in self._secrets.value:
             text = text.replace(secret, "[secret]")
-        return GOOGLE_KEY.sub("[secret]", text)[:LONGEST_QUOTE]
+        return GOOGLE_KEY.sub("[secret]", text)[:MAX_QUOTE_CHARACTERS]
 
-    async def _ask(self, request: Request) -> Answer | ProviderError | ProviderUnusable:
+    async def _ask(
+        self, request: ProviderRequest
+    ) -> ProviderAnswer | ProviderError | ProviderUnusable:
         try:
             async with asyncio.timeout(self.policy.timeout.total_seconds()):
                 return await self._exchange(request)
@@ -182,8 +184,8 @@ class Client:
             )
 
     async def _exchange(
-        self, request: Request
-    ) -> Answer | ProviderError | ProviderUnusable:
+        self, request: ProviderRequest
+    ) -> ProviderAnswer | ProviderError | ProviderUnusable:
         async with self._open().request(
             request.method,
             request.url,
@@ -251,7 +253,9 @@ def next_pause(
     return min(policy.pause * (2.0 ** (failed - 1) * jitter), policy.longest_pause)
 
 
-def payload(request: Request) -> bytes | Mapping[str, str] | aiohttp.Payload | None:
+def payload(
+    request: ProviderRequest,
+) -> bytes | Mapping[str, str] | aiohttp.Payload | None:
     """Return the body to send."""
     if request.json is None:
         return request.form
@@ -275,20 +279,20 @@ async def read_capped(response: aiohttp.ClientResponse, limit: int) -> bytes | N
 
 async def read_answer(
     status: int, kind: str, body: bytes, after: timedelta | None
-) -> Answer:
+) -> ProviderAnswer:
     """Read a body as JSON if it says it is, else keep the start of its text."""
     if kind == "application/json" or kind.endswith("+json"):
         try:
-            if len(body) > SLOW_JSON:
+            if len(body) > SLOW_JSON_BYTES:
                 data = await asyncio.to_thread(orjson.loads, body)
             else:
                 data = orjson.loads(body)
         except orjson.JSONDecodeError:
             pass
         else:
-            return Answer(status, data, retry_after=after, is_json=True)
+            return ProviderAnswer(status, data, retry_after=after, is_json=True)
     text = body[:4000].decode("utf-8", "replace")
-    return Answer(status, text=text, retry_after=after)
+    return ProviderAnswer(status, text=text, retry_after=after)
 
 
 def retry_after(value: str | None, now: datetime) -> timedelta | None:

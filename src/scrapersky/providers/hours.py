@@ -16,7 +16,7 @@ WHOLE_DAY = ["00:00", "24:00"]
 MINUTES_A_DAY = 24 * 60
 OSM_DAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 
-LONGEST_TEXT = 1000
+MAX_TEXT_CHARACTERS = 1000
 TIMES = re.compile(r"\d|off\b|closed\b|open\b", re.IGNORECASE)
 DAY_RANGE = re.compile(r"(mo|tu|we|th|fr|sa|su|ph|sh)(?: ?- ?(mo|tu|we|th|fr|sa|su))?")
 SPAN = re.compile(r"^(\d{1,2})[:.](\d{2})\s*-\s*(\d{1,2})[:.](\d{2})$")
@@ -29,7 +29,7 @@ def week_from_osm(text: str) -> Week | None:
     Holiday rules say nothing about a weekday and are passed over. Months, weeks, sun
     times, comments and open ends are not guessed at.
     """
-    if len(text) > LONGEST_TEXT or '"' in text or "||" in text:
+    if len(text) > MAX_TEXT_CHARACTERS or '"' in text or "||" in text:
         return None
     # One space at most, so that the pattern below has nothing to try twice.
     text = " ".join(text.replace("\N{EN DASH}", "-").split())

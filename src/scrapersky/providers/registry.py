@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scrapersky.errors import SourceUnavailable
 from scrapersky.kit.clock import Clock, utc_now
-from scrapersky.providers.client import LocalPace, Pace
+from scrapersky.providers.client import LocalPace, RequestPace
 from scrapersky.providers.files import FetchFile, FileSettings, PlaceFiles
 from scrapersky.providers.google_places import GooglePlaces, GoogleSettings
 from scrapersky.providers.openstreetmap import (
@@ -68,10 +68,10 @@ class Sources(Mapping[str, PlaceSource]):
         return name in self._ready
 
 
-PaceAt = Callable[[str, timedelta], Pace]
+PaceFactory = Callable[[str, timedelta], RequestPace]
 
 
-def local_pace(_url: str, interval: timedelta) -> Pace:
+def local_pace(_url: str, interval: timedelta) -> RequestPace:
     """Keep the pace at a server within this process."""
     return LocalPace(interval)
 
@@ -82,7 +82,7 @@ async def open_sources(
     *,
     extra: Mapping[str, PlaceSource] | None = None,
     clock: Clock = utc_now,
-    pace_at: PaceAt = local_pace,
+    pace_at: PaceFactory = local_pace,
 ) -> AsyncIterator[Sources]:
     """Build every source that is switched on; close their connections at the end.
 

@@ -7,11 +7,11 @@ can be killed at any moment and lose nothing but the request that was under way.
 
 import hashlib
 from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 import orjson
 
@@ -22,7 +22,10 @@ from scrapersky.providers.cell import Coverage
 from scrapersky.providers.hours import Week
 
 Json: TypeAlias = dict[str, Any]
-NOBODY: frozenset[str] = frozenset()
+MAX_TYPE_CHARACTERS = 200
+PAID: Final = ("google",)
+"""The sources that cost money: whoever asks them sets a budget."""
+NO_IDS: frozenset[str] = frozenset()
 MAX_CHARACTERS: Mapping[str, int] = {
     "name": 250, "address": 500, "street": 200, "city": 100, "region": 100,
     "postal_code": 20, "phone": 100,
@@ -99,6 +102,16 @@ class PlaceQuery:
             return cls(**known)
         except (TypeError, ValueError) as error:
             raise BadPlaceQuery("search", str(error)) from None
+
+    def check(self, provider: str) -> None:
+        """Raise BadPlaceQuery unless there is something to look for, and somewhere."""
+        if not 0 < len(self.business_type.strip()) <= MAX_TYPE_CHARACTERS:
+            why = f"a business type has 1 to {MAX_TYPE_CHARACTERS} characters"
+            raise BadPlaceQuery(provider, why)
+        if self.area is None and not (self.location or "").strip():
+            raise BadPlaceQuery(provider, "a search needs a location or an area")
+        if self.limit is not None and self.limit < 1:
+            raise BadPlaceQuery(provider, "a limit is 1 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +191,7 @@ class PlaceFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class Location:
     """What a location text means on the map; keep it, and never ask again."""
 
     text: str
@@ -207,7 +220,7 @@ class Located:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Located":
+    def from_json(cls, value: Mapping[str, Any]) -> "Location":
         """Read an answer as `to_json` wrote it."""
         return cls(
             text=value["text"],
@@ -238,7 +251,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class SearchProgress:
     """How far a search has got."""
 
     phase: str
@@ -247,7 +260,6 @@ class Progress:
     spent: Decimal = Decimal(0)
     requests_left: int | None = None
     """Paid requests still to make, where that is known."""
-    price_left: Decimal | None = None
     duplicates: int = 0
 
 
@@ -269,8 +281,8 @@ class PlacePage:
     known: tuple[str, ...] = ()
     """Ids seen again that the caller holds fresh, and so were not paid for."""
     state: Json
-    progress: Progress
-    located: Located | None = None
+    progress: SearchProgress
+    located: Location | None = None
     coverage: Coverage | None = None
     """On the last page only."""
     problems: tuple[RowProblem, ...] = ()
@@ -282,12 +294,54 @@ class PlacePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class ResumePoint:
     """Where an earlier run of the same search stopped."""
 
     state: Json
-    delivered: Collection[str] = NOBODY
+    delivered: Collection[str] = NO_IDS
     """Ids the search has already handed out; they are not handed out again."""
+
+
+@dataclass(slots=True)
+class SearchState:
+    """Where a search is; JSON-able, so that it survives the process."""
+
+    VERSION: ClassVar[int] = 1
+    query: str
+    """The fingerprint of what is looked for."""
+
+    def to_json(self) -> Json:
+        """Return the state as JSON-able values."""
+        return {"version": self.VERSION, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, state: Json) -> Self | None:
+        """Read a state as `to_json` wrote it; None for one of another version."""
+        values: dict[str, Any] = dict(state)
+        if values.pop("version", None) != cls.VERSION:
+            return None
+        try:
+            return cls.from_values(values)
+        except (KeyError, TypeError):
+            return None
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        """Make a state of its JSON-able values."""
+        return cls(**values)
+
+
+StateT = TypeVar("StateT", bound=SearchState)
+
+
+def resumed_state(provider: str, resume: ResumePoint | None, new: StateT) -> StateT:
+    """Return where an earlier run stopped; the new state if none can be gone on with."""
+    old = type(new).from_json(resume.state) if resume and resume.state else None
+    if old is None:
+        return new
+    if old.query != new.query:
+        raise BadPlaceQuery(provider, "the state belongs to another search")
+    return old
 
 
 class Geocoder(Protocol):
@@ -295,7 +349,7 @@ class Geocoder(Protocol):
 
     async def locate(
         self, text: str, *, language: str | None = None, region: str | None = None
-    ) -> Located:
+    ) -> Location:
         """Return where the text means; raise UnknownLocation if nobody knows."""
         ...
 
@@ -319,7 +373,7 @@ class PlaceSource(Protocol):
         ...
 
     async def estimate(
-        self, query: PlaceQuery, *, resume: Resume | None = None
+        self, query: PlaceQuery, *, resume: ResumePoint | None = None
     ) -> Estimate:
         """Say what a search will cost; makes no request and spends nothing."""
         ...
@@ -329,8 +383,8 @@ class PlaceSource(Protocol):
         query: PlaceQuery,
         budget: Budget,
         *,
-        resume: Resume | None = None,
-        fresh: Collection[str] = NOBODY,
+        resume: ResumePoint | None = None,
+        fresh: Collection[str] = NO_IDS,
     ) -> AsyncIterator[PlacePage]:
         """Give the places asked for, page by page; the last page has the coverage.
 

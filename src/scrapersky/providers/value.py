@@ -9,13 +9,13 @@ from contact_extraction.errors import InvalidUrl
 from contact_extraction.urls import parse_url
 from scrapersky.providers.area import Point
 
-LONGEST_TEXT = 4096
-LONGEST_ID = 512
-DEEPEST = 64
+MAX_TEXT_CHARACTERS = 4096
+MAX_ID_CHARACTERS = 512
+MAX_DEPTH = 64
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-def text_of(value: Any, *, longest: int = LONGEST_TEXT) -> str | None:  # noqa: ANN401
+def text_of(value: Any, *, longest: int = MAX_TEXT_CHARACTERS) -> str | None:  # noqa: ANN401
     """Return a text without control characters, or None if there is none."""
     if not isinstance(value, str):
         return None
@@ -88,14 +88,14 @@ def country_of(value: Any) -> str | None:  # noqa: ANN401
     return text.upper()
 
 
-def joined(parts: Iterable[str | None], separator: str = ", ") -> str | None:
+def join_parts(parts: Iterable[str | None], separator: str = ", ") -> str | None:
     """Return the parts that are there in one text, or None if there are none."""
     return separator.join(part for part in parts if part) or None
 
 
 def storable(value: Any, depth: int = 0) -> Any:  # noqa: ANN401
     """Return JSON that PostgreSQL can keep: no NUL, no infinity, no endless depth."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return None
     match value:
         case str():

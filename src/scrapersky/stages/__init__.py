@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from curation_sdk import AnyStage, Registry
-from scrapersky.errors import UnknownStage
+from curation_sdk import Registry
+from curation_sdk.registry import AnyStage
+from scrapersky.errors import StageNotFound
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.pipeline.stage_settings import StageSettings
 from scrapersky.records import queue_columns
@@ -40,7 +41,7 @@ which keeps all others waiting."""
 def stage_named(name: str) -> AnyPipelineStage:
     """Return the stage of this name, or say which there are."""
     if name not in STAGES:
-        raise UnknownStage(
+        raise StageNotFound(
             f"No stage is called '{name[:50]}'.",
             hint=f"Choose one of: {', '.join(STAGES)}.",
         )
@@ -49,10 +50,10 @@ def stage_named(name: str) -> AnyPipelineStage:
 
 def configured_pipeline(settings: Mapping[str, StageSettings]) -> tuple[AnyStage, ...]:
     """Return the stages with the numbers that the settings give them."""
-    return tuple(configured(stage, settings) for stage in PIPELINE)
+    return tuple(configure_stage(stage, settings) for stage in PIPELINE)
 
 
-def configured(
+def configure_stage(
     stage: AnyPipelineStage, of_all: Mapping[str, StageSettings]
 ) -> AnyStage:
     """Return a stage with the numbers that the settings give it and those it feeds."""

@@ -24,52 +24,67 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+import curation_sdk
 from curation_sdk import Done, GiveUp, Outcome, Transaction
+from scrapersky.curation.lead_import import (
+    HEADINGS,
+    REPLACES_KNOWN,
+    ImportedLine,
+    KnownValues,
+    keep_import,
+)
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
 from scrapersky.pipeline.search_budget import SearchBudget
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.suppression_filter import suppressions
+from scrapersky.providers.files.record import PROVIDER as PLACE_FILES
 from scrapersky.providers.source import (
     FoundPlace,
-    Located,
+    Location,
     PlacePage,
     PlaceQuery,
-    Resume,
+    PlaceSource,
+    ResumePoint,
 )
-from scrapersky.records import KINDS, Place, PlaceSearch, PlaceSearchHit
+from scrapersky.records import KINDS, Place, PlaceSearch, PlaceSearchHit, User
+from scrapersky.records.audit import Actor
 from scrapersky.records.place_search import SEARCH_QUEUE
+from scrapersky.revisits.place_difference import (
+    COMPARED,
+    known_places,
+    note_place_differences,
+    note_run_differences,
+)
 
-FRESH = timedelta(days=7)
-"""A place seen within this time is taken as it is, and not paid for again."""
+MAX_AGE = timedelta(days=6)
+"""A place seen within this time is taken as it is, and not paid for again.
+
+Less than a week: a weekly run asks for what the one before has seen in its last minutes too."""
 FACTS = (
     "name", "address", "latitude", "longitude", "rating", "reviews_count",
     "price_level", "categories", "website", "phone", "business_status", "moved_to",
     "raw", "licence", "expires_at",
 )  # fmt: skip
-COMPARED = (
-    "name", "address", "categories", "website", "phone", "business_status", "moved_to",
-)  # fmt: skip
-"""What shows the next search of the same that a place has changed."""
 
 
 @stage(
     "place_search",
     title="Place search",
-    does="asks the place sources",
+    does="searches maps",
     queue=SEARCH_QUEUE,
     hands_over="`places_staging` rows, `New`",
     makes=Place,
     feeds=("deep_scan",),
     lane=Lane.FIND,
-    job=Job("process_places_search_background", "Process Place Searches"),
+    job=StageJob("process_places_search_background", "Process Place Searches"),
     settings=SettingsSection(
         "PLACE_SEARCH_SCHEDULER", StageSettings(batch_size=5, timeout_seconds=3600)
     ),
     endings=Endings(
-        nothing="`Completed`, with the area and what was covered",
+        empty="`Completed`, with the area and what was covered",
         fails="unknown source or location, bad query, budget spent",
         retries="source busy or in trouble; a wrong or missing key pauses the stage",
     ),
@@ -80,7 +95,7 @@ async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:
     Whoever takes over after a crash goes on from the last page that was kept.
     """
     source = tools.sources[search.source]
-    query = await located(tools.database, search, query_of(search))
+    query = await use_known_location(tools.database, search, query_of(search))
     budget = SearchBudget(tools.database, search.id)
     resume = await resume_of(tools.database, search)
     fresh = await fresh_places(tools.database, search)
@@ -90,15 +105,19 @@ async def search_places(search: PlaceSearch, tools: Tools) -> Outcome:
             await keep_page(tools, search, page)
             last = page
     except BudgetExhausted as error:
+        async with tools.database.begin() as connection:
+            await note_run_differences(connection, search, is_complete=False)
         return GiveUp(f"{error} {error.hint or ''}".strip())
     found = await count_hits(tools.database, search.id)
     nothing = None if found else nothing_found(query, last)
-    return Done(finish(search, last, tools.system_user_id), nothing=nothing)
+    return Done(finish(search, last, tools.system_user_id), empty_because=nothing)
 
 
-def query_of(search: PlaceSearch) -> PlaceQuery:
+def query_of(search: Any) -> PlaceQuery:  # noqa: ANN401 - a search, or a row of one
     """Read the question out of the record."""
     asked: dict[str, Any] = {"business_type": search.business_type, **search.params}
+    for name in (REPLACES_KNOWN, HEADINGS):
+        asked.pop(name, None)
     if search.location is not None:
         asked["location"] = search.location
     if search.radius_m is not None:
@@ -108,7 +127,7 @@ def query_of(search: PlaceSearch) -> PlaceQuery:
     return PlaceQuery.from_json(asked)
 
 
-async def located(
+async def use_known_location(
     database: AsyncEngine, search: PlaceSearch, query: PlaceQuery
 ) -> PlaceQuery:
     """Use what an earlier search learnt of the location: nobody is asked twice."""
@@ -127,7 +146,7 @@ async def located(
         found = await connection.scalar(known)
     if found is None:
         return query
-    return replace(query, area=Located.from_json(found).within(query.radius_m))
+    return replace(query, area=Location.from_json(found).within(query.radius_m))
 
 
 async def fresh_places(database: AsyncEngine, search: PlaceSearch) -> frozenset[str]:
@@ -135,7 +154,7 @@ async def fresh_places(database: AsyncEngine, search: PlaceSearch) -> frozenset[
     query = select(Place.source_place_id).where(
         Place.tenant_id == search.tenant_id,
         Place.source == search.source,
-        Place.seen_at > func.clock_timestamp() - FRESH,
+        Place.seen_at > func.clock_timestamp() - MAX_AGE,
         Place.name.is_not(None),
     )
     async with database.connect() as connection:
@@ -149,7 +168,7 @@ def nothing_found(query: PlaceQuery, last: PlacePage | None) -> str:
     return f"no {query.business_type or 'places'} in {where}: {why}"
 
 
-async def resume_of(database: AsyncEngine, search: PlaceSearch) -> Resume | None:
+async def resume_of(database: AsyncEngine, search: PlaceSearch) -> ResumePoint | None:
     """Return where an earlier run of this search stopped."""
     query = select(PlaceSearch.progress).where(PlaceSearch.id == search.id)
     hits = (
@@ -162,11 +181,12 @@ async def resume_of(database: AsyncEngine, search: PlaceSearch) -> Resume | None
         if "state" not in progress:
             return None
         delivered = (await connection.scalars(hits)).all()
-    return Resume(progress["state"], frozenset(delivered))
+    return ResumePoint(progress["state"], frozenset(delivered))
 
 
 async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
     """Store a page's places and the state to go on from, together."""
+    ids = [place.source_place_id for place in page.places]
     progress = {
         "state": page.state,
         "phase": page.progress.phase,
@@ -178,8 +198,28 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
     if page.located is not None:
         progress["located"] = page.located.to_json()
     async with tools.database.begin() as connection:
+        whose = (search.tenant_id, search.source, ids)
+        before = await known_places(connection, *whose)
         new = await store_places(connection, search, page.places, tools.system_user_id)
+        if before:
+            now = await known_places(connection, *whose)
+            if await note_place_differences(connection, search, before, now):
+                await curation_sdk.control.wake(connection, "deep_scan")
         await link_known(connection, search, page.known)
+        if search.source == PLACE_FILES:
+            actor = await importer(connection, search, tools.system_user_id)
+            known_values = (
+                KnownValues.REPLACED
+                if search.params.get(REPLACES_KNOWN)
+                else KnownValues.KEPT
+            )
+            lines = [
+                read_imported_line(
+                    place, actor, tools.sources[search.source], known_values
+                )
+                for place in page.places
+            ]
+            await keep_import(connection, actor, search.id, search.source, lines)
         await connection.execute(
             update(PlaceSearch)
             .where(PlaceSearch.id == search.id)
@@ -189,6 +229,26 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
                 new_count=PlaceSearch.new_count + new,
             )
         )
+
+
+async def importer(
+    connection: AsyncConnection, search: PlaceSearch, user_id: UUID
+) -> Actor:
+    """Return who brought a file."""
+    by = search.created_by or user_id
+    query = select(func.coalesce(User.name, User.email)).where(User.id == by)
+    name = await connection.scalar(query)
+    return Actor(search.tenant_id, by, name or "the system")
+
+
+def read_imported_line(
+    place: FoundPlace, actor: Actor, source: PlaceSource, known_values: KnownValues
+) -> ImportedLine:
+    """Read what else a line of a file says than where a place is."""
+    facts = source.facts(place.raw)
+    file, line = place.raw.get("dataset"), place.raw.get("line")
+    origin = f"imported by {actor.name}, {file}, line {line}"
+    return ImportedLine(place.source_place_id, facts, origin, known_values)
 
 
 async def link_known(
@@ -289,6 +349,10 @@ def finish(search: PlaceSearch, last: PlacePage | None, user_id: UUID) -> Any:  
                 ),
                 finished_at=func.clock_timestamp(),
             )
+        )
+        is_complete = bool(last and last.coverage and last.coverage.is_complete)
+        await note_run_differences(
+            transaction.connection, search, is_complete=is_complete
         )
         decided = await apply_rules(
             transaction.connection, search.tenant_id, KINDS["places"], user_id=user_id

@@ -5,13 +5,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, and_, case, select
+from sqlalchemy.dialects.postgresql import Insert, insert
 
 from curation_sdk import Done, Effect, Outcome, Transaction
 from scrapersky.kit.clock import utc_now
-from scrapersky.pipeline.choice import Choice
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
+from scrapersky.pipeline.rule_run import RuleRun, run_rules
 from scrapersky.pipeline.search_budget import SearchBudget
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
@@ -20,9 +20,9 @@ from scrapersky.providers.budget import Budget, LocalBudget
 from scrapersky.providers.source import PlaceFacts
 from scrapersky.records import LocalBusiness, Place, PlaceSearchHit
 from scrapersky.records.place import DEEP_SCAN_QUEUE
+from scrapersky.records.status import DomainExtractionStatus
 
-CHOICE = Choice("businesses", "id")
-FRESH = timedelta(days=1)
+MAX_AGE = timedelta(days=1)
 """Facts a search has just brought are not asked, and not paid, for again."""
 
 
@@ -35,7 +35,7 @@ FRESH = timedelta(days=1)
     makes=LocalBusiness,
     feeds=("domain_extraction",),
     lane=Lane.FIND,
-    job=Job("process_deep_scan_queue", "Process Deep Scans"),
+    job=StageJob("process_deep_scan_queue", "Process Deep Scans"),
     settings=SettingsSection("DEEP_SCAN_SCHEDULER", StageSettings(interval_minutes=5)),
     endings=Endings(
         fails="the place is gone, no money for fresh facts",
@@ -51,7 +51,7 @@ async def scan_place(place: Place, tools: Tools) -> Outcome:
 async def facts_of(place: Place, tools: Tools) -> PlaceFacts:
     """Read what the search stored while it is fresh, or ask the source anew."""
     source = tools.sources[place.source]
-    if place.raw and place.seen_at and utc_now() - place.seen_at < FRESH:
+    if place.raw and place.seen_at and utc_now() - place.seen_at < MAX_AGE:
         return source.facts(place.raw)
     budget = await budget_of(place, tools)
     return await source.details(place.source_place_id, budget, raw=place.raw)
@@ -85,12 +85,27 @@ def store_business(place: Place, facts: PlaceFacts, user_id: UUID) -> Effect:
         )
         stored = await transaction.scalars(
             statement.on_conflict_do_update(
-                index_elements=["tenant_id", "place_id"], set_=values
+                index_elements=["tenant_id", "place_id"],
+                set_={**values, "domain_extraction_status": extraction_of(statement)},
             ).returning(LocalBusiness.id)
         )
-        CHOICE.among(transaction, place.tenant_id, user_id, stored.one())
+        business = stored.one()
+        transaction.wake("domain_extraction")
+        run = RuleRun("businesses", "id", place.tenant_id, user_id, business)
+        run_rules.add(transaction, run)
 
     return effect
+
+
+def extraction_of(statement: Insert) -> ColumnElement[Any]:
+    """Look for the domain of another website, where that of the one before was looked for."""
+    status = LocalBusiness.domain_extraction_status
+    ended = (DomainExtractionStatus.COMPLETED, DomainExtractionStatus.ERROR)
+    is_other = LocalBusiness.website.is_distinct_from(statement.excluded.website)
+    return case(
+        (and_(status.in_(ended), is_other), DomainExtractionStatus.QUEUED),
+        else_=status,
+    )
 
 
 def columns_of(facts: PlaceFacts) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from contact_extraction.errors import InvalidUrl
 from contact_extraction.host_kind import HostKind, kind_of_url, site_name
 from contact_extraction.urls import Url, parse_url
 from curation_sdk import Done, Effect, GiveUp, Outcome, Transaction
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.suppression_filter import look_up, suppressions
@@ -34,19 +34,19 @@ NOT_THEIRS = {
     makes=Domain,
     feeds=("domain_metadata",),
     lane=Lane.MAP,
-    job=Job("process_domain_extraction_queue", "Process Domain Extractions"),
+    job=StageJob("process_domain_extraction_queue", "Process Domain Extractions"),
     settings=SettingsSection(
         "DOMAIN_EXTRACTION_SCHEDULER", StageSettings(interval_minutes=2, batch_size=20)
     ),
     endings=Endings(
-        nothing="`Completed`: no website, or a profile, directory, booking page",
+        empty="`Completed`: no website, or a profile, directory, booking page",
         fails="the website is not an address",
     ),
 )
 async def extract_domain(business: LocalBusiness, tools: Tools) -> Outcome:
     """Find the business's own domain in its website; a profile elsewhere is a link."""
     if not business.website or not business.website.strip():
-        return Done(nothing="the business has no website")
+        return Done(empty_because="the business has no website")
     try:
         url = parse_url(with_scheme(business.website.strip()))
     except InvalidUrl as error:
@@ -55,12 +55,13 @@ async def extract_domain(business: LocalBusiness, tools: Tools) -> Outcome:
     if name is None:
         what = NOT_THEIRS.get(kind_of_url(url).kind, "not its own")
         return Done(
-            keep_link(business, str(url)), nothing=f"its website is {what}: {url.host}"
+            keep_link(business, str(url)),
+            empty_because=f"its website is {what}: {url.host}",
         )
     async with tools.reader.connect() as connection:
         guard = await look_up(connection, business.tenant_id, domains=[name])
     if guard.hides_domain(name):
-        return Done(nothing="its domain is on the suppression list")
+        return Done(empty_because="its domain is on the suppression list")
     return Done(store_domain(business, name, url, tools.system_user_id))
 
 

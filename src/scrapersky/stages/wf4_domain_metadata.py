@@ -16,7 +16,7 @@ from contact_extraction.home_page import HomePage, read_home_page
 from contact_extraction.urls import parse_url
 from contact_extraction.verdict import VerdictKind
 from curation_sdk import Done, Effect, GiveUp, Outcome, Retry, Transaction
-from scrapersky.crawler import Fetched
+from scrapersky.crawler import FetchResult
 from scrapersky.errors import (
     ConnectFailed,
     DnsFailed,
@@ -24,11 +24,12 @@ from scrapersky.errors import (
     NoSuchHost,
     RobotsDenied,
 )
-from scrapersky.pipeline.allowance import Allowance, at_cost
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
 from scrapersky.pipeline.fetching import outcome_of
 from scrapersky.pipeline.health_check import was_tried_before
-from scrapersky.pipeline.site import Whose, store_links
+from scrapersky.pipeline.item_budget import ItemBudget, with_cost
+from scrapersky.pipeline.settlement import SettleStep
+from scrapersky.pipeline.site import SiteOwner, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.card import canonical_emails
@@ -59,7 +60,7 @@ WHERE domains.id = u.id AND (domains.verdict IS NULL OR domains.verdict = $1
     "home page and what that links",
     feeds=("sitemap_submission", "page_curation"),
     lane=Lane.MAP,
-    job=Job("process_pending_domains", "Process Pending Domains"),
+    job=StageJob("process_pending_domains", "Process Pending Domains"),
     settings=SettingsSection(
         "DOMAIN_SCHEDULER",
         StageSettings(
@@ -71,25 +72,25 @@ WHERE domains.id = u.id AND (domains.verdict IS NULL OR domains.verdict = $1
         ),
     ),
     endings=Endings(
-        nothing="a verdict other than `own_site` goes no further",
+        empty="a verdict other than `own_site` goes no further",
         fails="no such name, reported twice, robots.txt forbids it, a trap, 4xx",
         retries="5xx, 429, timeouts, DNS trouble",
     ),
 )
 async def gather_metadata(domain: Domain, tools: Tools) -> Outcome:
     """Fetch the home page, take its facts, and say what stands there and why."""
-    site = Whose(domain.tenant_id, tools.system_user_id, domain.id, tools.budgets)
+    site = SiteOwner(domain.tenant_id, tools.system_user_id, domain.id, tools.budgets)
 
-    async def work(_: Allowance) -> Outcome:
+    async def work(_: ItemBudget) -> Outcome:
         outcome = await look_at_home(domain, site, tools)
         if isinstance(outcome, Retry | GiveUp) and not is_closed_to_us(outcome):
             return replace(outcome, effect=note_unreachable(domain, outcome.why))
         return outcome
 
-    return await at_cost(site, work)
+    return await with_cost(site, work)
 
 
-async def look_at_home(domain: Domain, site: Whose, tools: Tools) -> Outcome:
+async def look_at_home(domain: Domain, site: SiteOwner, tools: Tools) -> Outcome:
     """Try every address at which the home page may be."""
     failure: FetchError | None = None
     unknown: set[str] = set()
@@ -124,10 +125,12 @@ async def look_at_home(domain: Domain, site: Whose, tools: Tools) -> Outcome:
         return Done(store_facts(domain, site, fetched, found))
     if failure is None:
         return GiveUp("there is no address to try")
-    return await believed(failure, domain, tools)
+    return await outcome_of_unreachable(failure, domain, tools)
 
 
-async def believed(error: FetchError, domain: Domain, tools: Tools) -> Outcome:
+async def outcome_of_unreachable(
+    error: FetchError, domain: Domain, tools: Tools
+) -> Outcome:
     """Give up a name that does not exist only when it is unknown for the second time."""
     outcome = outcome_of(error)
     if not isinstance(error, NoSuchHost):
@@ -149,11 +152,12 @@ def note_unreachable(domain: Domain, why: str) -> Effect:
     """Keep what was seen beside the failure; a last failure overrules older verdicts."""
 
     async def effect(transaction: Transaction) -> None:
-        transaction.at_end(store_unreachable, (domain.id, why[:500]))
+        store_unreachable.add(transaction, (domain.id, why[:500]))
 
     return effect
 
 
+@SettleStep
 async def store_unreachable(
     transaction: Transaction, failures: list[tuple[UUID, str]]
 ) -> None:
@@ -190,7 +194,7 @@ def host_of(url: str) -> str:
 
 
 def store_facts(
-    domain: Domain, site: Whose, fetched: Fetched, found: HomePage
+    domain: Domain, site: SiteOwner, fetched: FetchResult, found: HomePage
 ) -> Effect:
     """Store the facts; of a site of its own also its pages, and its sitemaps are sought."""
     candidate = found.verdict.candidate
@@ -229,7 +233,7 @@ def store_facts(
 
 
 def offer(
-    domain: Domain, name: str, fetched: Fetched, found: HomePage, user_id: UUID
+    domain: Domain, name: str, fetched: FetchResult, found: HomePage, user_id: UUID
 ) -> Insert:
     """Write a row for where a domain leads; nothing is fetched there before a person says so."""
     evidence = (f"{domain.domain} leads here", "the page names it", "a person decides")
@@ -250,7 +254,7 @@ def offer(
     )
 
 
-def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
+def columns(fetched: FetchResult, found: HomePage) -> dict[str, Any]:
     """Write the facts as columns of a domain; of another brand's page only what it is."""
     facts = facts_of(fetched, found)
     if found.verdict.kind is VerdictKind.OTHER_BRAND:
@@ -260,7 +264,7 @@ def columns(fetched: Fetched, found: HomePage) -> dict[str, Any]:
     return facts
 
 
-def facts_of(fetched: Fetched, found: HomePage) -> dict[str, Any]:
+def facts_of(fetched: FetchResult, found: HomePage) -> dict[str, Any]:
     """Write all facts as columns of a domain."""
     facts, contacts = found.facts, found.contacts
     return {

@@ -18,35 +18,36 @@ from contact_extraction.page_type import PageType
 from contact_extraction.sitemap import Entry, SitemapKind, SitemapWalk
 from contact_extraction.urls import parse_url
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
-from scrapersky.crawler import Accept, Fetched
+from scrapersky.crawler import Accept, FetchResult
 from scrapersky.errors import FetchError, NotHtml
-from scrapersky.pipeline.allowance import Allowance, within_budget
-from scrapersky.pipeline.choice import Choice
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
 from scrapersky.pipeline.fetching import outcome_of
 from scrapersky.pipeline.health_check import reclassify
-from scrapersky.pipeline.site import Whose, store_links
+from scrapersky.pipeline.item_budget import ItemBudget, within_budget
+from scrapersky.pipeline.rule_run import RuleRun, run_rules
+from scrapersky.pipeline.site import SiteOwner, store_links
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Domain, SitemapFile
 from scrapersky.records.domain import SITEMAP_SEARCH_QUEUE
 from scrapersky.records.status import SitemapFileStatus
 
-CHOICE = Choice("sitemap_files", "domain_id")
 KNOWN_PAGES = text(
-    "SELECT url, page_type FROM pages WHERE domain_id = :domain"
+    "SELECT url, page_type, contact_likelihood FROM pages WHERE domain_id = :domain"
     " ORDER BY contact_likelihood DESC NULLS LAST LIMIT 100"
 )
 STORE_FILES = insert(SitemapFile).on_conflict_do_nothing(
     index_elements=["domain_id", "url"]
 )
 LINKS = "links"
-LIKELY = 0.5
+MIN_LIKELIHOOD = 0.5
+MUCH_LIKELIER = 0.1
+"""How much more a page must promise than one of its kind that is known already."""
 """What a page must promise to be read because a sitemap names it."""
-MOST_OF_A_KIND = 2
-MOST_GUESSES = 2
+MAX_PAGES_PER_TYPE = 2
+MAX_GUESSES = 2
 """Places tried where the site names none, if its program is known; otherwise one."""
-HTML_ANSWERS = 2
+MAX_HTML_ANSWERS = 2
 """After so many pages where a sitemap should be, the site answers so to everything."""
 
 
@@ -59,7 +60,7 @@ HTML_ANSWERS = 2
     makes=SitemapFile,
     feeds=("sitemap_import",),
     lane=Lane.MAP,
-    job=Job(
+    job=StageJob(
         "process_pending_domain_sitemap_submissions",
         "Domain Sitemap Submission Scheduler",
     ),
@@ -68,27 +69,27 @@ HTML_ANSWERS = 2
         StageSettings(concurrency=50, timeout_seconds=600, slow_after_seconds=20),
     ),
     endings=Endings(
-        nothing="`submitted` with the home page's links instead",
+        empty="`submitted` with the home page's links instead",
         fails="the home page is forbidden, the site's budget used up",
         retries="the site is in trouble",
     ),
 )
 async def submit_sitemaps(domain: Domain, tools: Tools) -> Outcome:
     """Find every sitemap of the site; a site without one is read by its links."""
-    site = Whose(domain.tenant_id, tools.system_user_id, domain.id, tools.budgets)
+    site = SiteOwner(domain.tenant_id, tools.system_user_id, domain.id, tools.budgets)
 
-    async def work(allowance: Allowance) -> Outcome:
-        return await search(domain, site, tools, allowance)
+    async def work(budget: ItemBudget) -> Outcome:
+        return await search(domain, site, tools, budget)
 
     return await within_budget(tools, site, work)
 
 
 async def search(
-    domain: Domain, site: Whose, tools: Tools, allowance: Allowance
+    domain: Domain, site: SiteOwner, tools: Tools, budget: ItemBudget
 ) -> Outcome:
     """Look for sitemaps, and for a contact page that nothing links."""
     home = domain.home_url or f"https://{domain.domain}/"
-    hunt = Hunt(domain, tools, allowance)
+    hunt = SitemapSearch(domain, tools, budget)
     try:
         await hunt.run(home)
     except FetchError as error:
@@ -101,16 +102,26 @@ async def search(
     async with tools.reader.connect() as connection:
         rows = (await connection.execute(KNOWN_PAGES, {"domain": domain.id})).all()
     types = {row.page_type for row in rows}
-    listed = [link for link in hunt.likely if link.rating.type not in types]
+    # What the menu calls "Directions" is no reason to leave a contact page out.
+    known = {row.page_type: row.contact_likelihood or 0.0 for row in reversed(rows)}
+    listed = [
+        link
+        for link in hunt.likely
+        if link.rating.type not in types
+        or (
+            link.rating.type is PageType.CONTACT_ROOT
+            and link.rating.score > known[link.rating.type] + MUCH_LIKELIER
+        )
+    ]
     guessed = None
     if PageType.CONTACT_ROOT not in types | {link.rating.type for link in listed}:
         try:
-            known = [row.url for row in rows]
-            guessed = await guess_contact_page(domain, home, known, tools)
+            urls = [row.url for row in rows]
+            guessed = await guess_contact_page(domain, home, urls, tools)
         except FetchError as error:
             return outcome_of(error)
     effect = store_files(domain, site, files, listed, guessed)
-    return Done(effect, nothing=nothing)
+    return Done(effect, empty_because=nothing)
 
 
 async def guess_contact_page(
@@ -152,12 +163,12 @@ class FoundFile:
 
 
 @dataclass(slots=True)
-class Hunt:
+class SitemapSearch:
     """One search through a site's possible sitemaps, within limits."""
 
     domain: Domain
     tools: Tools
-    allowance: Allowance
+    budget: ItemBudget
     found: list[FoundFile] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     html_answers: int = 0
@@ -177,9 +188,9 @@ class Hunt:
         if any(file.kind != SitemapKind.FEED for file in self.found):
             return
         guesses = [(c.url, c.found_by) for c in candidates if not c.is_promised]
-        for guess in guesses[: MOST_GUESSES if self.domain.generator else 1]:
+        for guess in guesses[: MAX_GUESSES if self.domain.generator else 1]:
             await self.follow([guess])
-            if self.found or self.html_answers >= HTML_ANSWERS:
+            if self.found or self.html_answers >= MAX_HTML_ANSWERS:
                 return
 
     async def follow(self, urls: list[tuple[str, FoundBy]]) -> None:
@@ -189,7 +200,7 @@ class Hunt:
         walk = SitemapWalk(
             named, max_depth=limits.sitemap_depth, max_files=limits.sitemaps
         )
-        while (stop := walk.next_stop()) is not None and not self.allowance.is_spent:
+        while (stop := walk.next_stop()) is not None and not self.budget.is_spent:
             if stop.url in self.seen or not self.is_ours(stop.url):
                 continue
             self.seen.add(stop.url)
@@ -248,7 +259,7 @@ class Hunt:
         outcome = await reclassify(outcome_of(error), self.tools.health)
         return isinstance(outcome, Retry | Later)
 
-    async def read(self, fetched: Fetched) -> PageList:
+    async def read(self, fetched: FetchResult) -> PageList:
         """Parse a file where hostile bytes do no harm."""
         return await self.tools.sandbox.run_on(
             list_sitemap_pages,
@@ -261,7 +272,7 @@ class Hunt:
 
 def store_files(
     domain: Domain,
-    site: Whose,
+    site: SiteOwner,
     files: list[FoundFile],
     listed: list[PageLink],
     guessed: PageLink | None,
@@ -290,7 +301,10 @@ def store_files(
 
     async def effect(transaction: Transaction) -> None:
         await transaction.execute(STORE_FILES, rows)
-        CHOICE.among(transaction, domain.tenant_id, site.user_id, domain.id)
+        run = RuleRun(
+            "sitemap_files", "domain_id", domain.tenant_id, site.user_id, domain.id
+        )
+        run_rules.add(transaction, run)
         if listed:
             store_links(transaction, site, listed, clicks=None)
         if guessed is not None:
@@ -307,7 +321,7 @@ def likely_pages(pages: PageList, before: list[PageLink]) -> list[PageLink]:
     good = {
         number: rating
         for number, rating in enumerate(pages.ratings)
-        if rating.score >= LIKELY and rating.type is not PageType.UNKNOWN
+        if rating.score >= MIN_LIKELIHOOD and rating.type is not PageType.UNKNOWN
     }
     listed = (
         PageLink(url, "", good[number])
@@ -316,7 +330,7 @@ def likely_pages(pages: PageList, before: list[PageLink]) -> list[PageLink]:
     )
     best: dict[PageType, list[PageLink]] = defaultdict(list)
     for link in sorted([*before, *listed], key=promise):
-        if len(best[link.rating.type]) < MOST_OF_A_KIND:
+        if len(best[link.rating.type]) < MAX_PAGES_PER_TYPE:
             best[link.rating.type].append(link)
     return [link for some in best.values() for link in some]
 

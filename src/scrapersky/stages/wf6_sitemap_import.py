@@ -14,17 +14,24 @@ from contact_extraction.page_list import (
     list_sitemap_pages,
 )
 from curation_sdk import Done, Effect, Outcome, Transaction
-from scrapersky.crawler import Accept, Fetched
+from scrapersky.crawler import Accept, CacheValidators, FetchResult
 from scrapersky.curation.site_budget import Budgets
 from scrapersky.errors import FetchError
 from scrapersky.kit.clock import utc_now
-from scrapersky.pipeline.allowance import Allowance, within_budget
-from scrapersky.pipeline.choice import Choice
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
 from scrapersky.pipeline.fetching import failure_of, outcome_of
-from scrapersky.pipeline.page_copy import COLUMNS, Owner, moment, page_rows, urgency
-from scrapersky.pipeline.room import rooms_for
-from scrapersky.pipeline.site import Cost, Whose, charge
+from scrapersky.pipeline.item_budget import ItemBudget, within_budget
+from scrapersky.pipeline.page_copy import (
+    COLUMNS,
+    SitemapOwner,
+    moment,
+    page_rows,
+    urgency,
+)
+from scrapersky.pipeline.remaining_budget import remaining_budgets
+from scrapersky.pipeline.revisit import silence_of
+from scrapersky.pipeline.rule_run import RuleRun, run_rules
+from scrapersky.pipeline.site import Cost, SiteOwner, charge
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.privacy.suppression_filter import suppressions
@@ -34,10 +41,15 @@ from scrapersky.records.status import (
     PageProcessingStatus,
     SitemapFileStatus,
 )
+from scrapersky.revisits.visit import (
+    HAS_VALUES,
+    Silence,
+    note_answers,
+    note_silence,
+)
 
-CHOICE = Choice("pages", "sitemap_file_id")
-CHUNK = 5_000
-MANY = 500
+CHUNK_PAGES = 5_000
+COPY_MIN_PAGES = 500
 """From so many pages on, new ones are copied; below, one statement does it all."""
 OVER = "beyond the budget of"
 """What is said, with the file, when pages were not stored."""
@@ -47,7 +59,8 @@ LINKS = "links"
 LOOK = """
 SELECT clock_timestamp() AS now,
   EXISTS (SELECT FROM pages WHERE sitemap_file_id = $2) AS file_has_pages,
-  EXISTS (SELECT FROM pages WHERE domain_id = $1) AS domain_has_pages
+  EXISTS (SELECT FROM pages WHERE domain_id = $1) AS domain_has_pages,
+  EXISTS (SELECT FROM site_visits WHERE domain_id = $1) AS is_visited
 """
 FIND_NEW = """
 SELECT unnest($2::text[]) EXCEPT SELECT url FROM pages WHERE domain_id = $1
@@ -63,6 +76,10 @@ WITH stored AS (
     AS g(url, lastmod, page_type, score, reasons, filtered, priority)
   ON CONFLICT (domain_id, url) DO UPDATE
     SET lastmod = excluded.lastmod, gone_at = NULL,
+      page_processing_status = CASE WHEN $12::bool AND p.fetched_at IS NOT NULL
+          AND p.page_processing_status = '{PageProcessingStatus.COMPLETE}'
+          AND (p.clicks = 0 OR {HAS_VALUES})
+        THEN '{PageProcessingStatus.QUEUED}' ELSE p.page_processing_status END,
       sitemap_file_id = CASE WHEN p.gone_at IS NULL
         THEN coalesce(p.sitemap_file_id, excluded.sitemap_file_id)
         ELSE excluded.sitemap_file_id END
@@ -91,7 +108,7 @@ UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY(
     makes=Page,
     feeds=("page_curation",),
     lane=Lane.HARVEST,
-    job=Job("process_sitemap_imports", "Process Pending Sitemap Imports"),
+    job=StageJob("process_sitemap_imports", "Process Pending Sitemap Imports"),
     settings=SettingsSection(
         "SITEMAP_IMPORT_SCHEDULER",
         StageSettings(
@@ -103,48 +120,63 @@ UPDATE pages SET gone_at = clock_timestamp() WHERE domain_id = $1 AND url = ANY(
         ),
     ),
     endings=Endings(
-        nothing="`Complete`, with the reason",
+        empty="`Complete`, with the reason",
         fails="no sitemap is there any more, the site's budget used up",
         retries="5xx, timeouts",
     ),
 )
 async def import_sitemap(file: SitemapFile, tools: Tools) -> Outcome:
     """Fetch the file; every page it names that we have not seen is stored."""
-    site = Whose(file.tenant_id, tools.system_user_id, file.domain_id, tools.budgets)
+    site = SiteOwner(
+        file.tenant_id, tools.system_user_id, file.domain_id, tools.budgets
+    )
 
-    async def work(_: Allowance) -> Outcome:
-        return await import_file(file, site, tools)
+    async def work(_: ItemBudget) -> Outcome:
+        outcome = await import_file(file, site, tools)
+        silent = await silence_of(
+            outcome, tools, "sitemap_import", file.id, Silence(file.domain_id, file.url)
+        )
+        if silent is None:
+            return outcome
+        return Done(note_silent(silent), empty_because=silent.reason)
 
     return await within_budget(tools, site, work)
 
 
-async def import_file(file: SitemapFile, site: Whose, tools: Tools) -> Outcome:
+async def import_file(file: SitemapFile, site: SiteOwner, tools: Tools) -> Outcome:
     """Fetch and read the file."""
     try:
         fetched = await fetch(file, tools)
+        if fetched.not_modified:
+            return Done(
+                note_same(file), empty_because="not modified since it was imported"
+            )
         if (failure := failure_of(fetched)) is not None:
             return failure
         pages = await read(file, fetched, tools)
     except FetchError as error:
         return outcome_of(error)
     effect = store_pages(file, site, fetched, pages)
-    return Done(effect, nothing=None if pages.urls else pages.nothing or "no pages")
+    return Done(
+        effect, empty_because=None if pages.urls else pages.empty_because or "no pages"
+    )
 
 
-async def fetch(file: SitemapFile, tools: Tools) -> Fetched:
+async def fetch(file: SitemapFile, tools: Tools) -> FetchResult:
     """Fetch the file, as much of it as the protocol allows."""
     if file.sitemap_type == LINKS:
         return await tools.crawler.fetch(file.url, accept=Accept.HTML, spool=True)
     return await tools.crawler.fetch(
         file.url,
         accept=Accept.ANY,
+        conditions=CacheValidators(file.etag, file.last_modified),
         max_bytes=tools.limits.sitemap_bytes,
         keep_partial=True,
         spool=True,
     )
 
 
-async def read(file: SitemapFile, fetched: Fetched, tools: Tools) -> PageList:
+async def read(file: SitemapFile, fetched: FetchResult, tools: Tools) -> PageList:
     """Parse the file where hostile bytes do no harm."""
     url = str(fetched.url)
     if file.sitemap_type == LINKS:
@@ -170,8 +202,26 @@ async def link_texts(file: SitemapFile, tools: Tools) -> dict[str, str]:
     return {url: str(text) for url, text in (found or {}).items() if text}
 
 
+def note_same(file: SitemapFile) -> Effect:
+    """Keep that a file is as it was, and so every page that it names."""
+
+    async def effect(transaction: Transaction) -> None:
+        await note_answers(transaction.connection, [file.domain_id])
+
+    return effect
+
+
+def note_silent(silence: Silence) -> Effect:
+    """Keep that the website does not answer any more."""
+
+    async def effect(transaction: Transaction) -> None:
+        await note_silence(transaction.connection, [silence])
+
+    return effect
+
+
 def store_pages(
-    file: SitemapFile, site: Whose, fetched: Fetched, pages: PageList
+    file: SitemapFile, site: SiteOwner, fetched: FetchResult, pages: PageList
 ) -> Effect:
     """Store new pages, note changed and gone ones, and let the rules choose."""
 
@@ -179,10 +229,11 @@ def store_pages(
         guard = await suppressions(transaction.connection, file.tenant_id, pages.urls)
         look = await transaction.driver.fetchrow(LOOK, file.domain_id, file.id)
         assert look is not None  # noqa: S101 - it always has one row
-        owner = Owner(
+        owner = SitemapOwner(
             *(file.tenant_id, site.user_id, file.domain_id, file.id), look["now"]
         )
-        store = Store(transaction.driver, owner, pages)
+        store = PageStore(transaction.driver, owner, pages)
+        store.rereads = look["is_visited"]
         if guard:
             store.hidden = {url for url in pages.urls if guard.clean(url) != url}
         is_first = not look["domain_has_pages"]
@@ -194,28 +245,39 @@ def store_pages(
         if look["file_has_pages"] and pages.cut is None and fetched.cut is None:
             counts["gone"] = await mark_gone(transaction, file, pages.urls)
         await transaction.execute(note_import(file, fetched, pages, counts))
+        if store.rereads:
+            await note_answers(transaction.connection, [file.domain_id])
+        if store.rereads and store.changed:
+            transaction.wake("page_curation")
         if store.new:
             charge(transaction, site, Cost(pages_stored=store.new))
-            CHOICE.among(
-                *(transaction, file.tenant_id, site.user_id, file.id),
-                site=site.budgets.site,
+            run = RuleRun(
+                "pages",
+                "sitemap_file_id",
+                file.tenant_id,
+                site.user_id,
+                file.id,
+                site.budgets.site,
             )
+            run_rules.add(transaction, run)
 
     return effect
 
 
 @dataclass(slots=True)
-class Store:
+class PageStore:
     """Puts pages into the table, each once, and counts what was new and what changed."""
 
     driver: "asyncpg.Connection[Any]"
-    owner: Owner
+    owner: SitemapOwner
     pages: PageList
     hidden: set[str] = field(default_factory=set)
     """Pages that are not stored: they name somebody on the suppression list, or are
     beyond the site's budget."""
     fresh: set[str] = field(default_factory=set)
     """Pages that nobody has named before."""
+    rereads: bool = False
+    """Whether pages that were read are read again where the file says they have changed."""
     new: int = 0
     changed: int = 0
 
@@ -233,14 +295,14 @@ class Store:
             list(places),
             [ratings[rated[at]].score for at in places.values()],
         )
-        rooms = await rooms_for(self.driver, {domain: named}, budgets)
-        if (room := rooms.get(domain)) is None:
+        remaining = await remaining_budgets(self.driver, {domain: named}, budgets)
+        if (budget := remaining.get(domain)) is None:
             return {}
         # Fifty thousand addresses are work: others want the event loop.
-        refused = await asyncio.to_thread(room.refuse, named, scores)
+        refused = await asyncio.to_thread(budget.refuse, named, scores)
         self.hidden |= refused
         self.fresh -= refused
-        return room.dropped
+        return budget.dropped
 
     async def run(self) -> None:
         """Copy what is new, if it is much; put the rest beside what is there.
@@ -251,13 +313,13 @@ class Store:
         urls = self.pages.urls
         places = {url: at for at, url in enumerate(urls) if url not in self.hidden}
         chosen = [places[url] for url in sorted(places)]
-        if len(chosen) >= MANY:
+        if len(chosen) >= COPY_MIN_PAGES:
             fresh = [at for at in chosen if urls[at] in self.fresh]
             if await self._copy(fresh):
                 done = set(fresh)
                 chosen = [at for at in chosen if at not in done]
-        for start in range(0, len(chosen), CHUNK):
-            await self._put(chosen[start : start + CHUNK])
+        for start in range(0, len(chosen), CHUNK_PAGES):
+            await self._put(chosen[start : start + CHUNK_PAGES])
 
     async def _copy(self, fresh: list[int]) -> bool:
         """Copy new pages; False if somebody else has stored one of them meanwhile.
@@ -297,6 +359,7 @@ class Store:
             ["; ".join(rating.reasons) for rating in ratings],
             [rating.filtered is not None for rating in ratings],
             [urgency(rating.score) for rating in ratings],
+            self.rereads,
         )
         if row is not None:
             self.new += row["new"]
@@ -315,7 +378,7 @@ async def mark_gone(
 
 
 def note_import(
-    file: SitemapFile, fetched: Fetched, pages: PageList, counts: dict[str, int]
+    file: SitemapFile, fetched: FetchResult, pages: PageList, counts: dict[str, int]
 ) -> Any:  # noqa: ANN401 - an UPDATE statement
     """Keep with the file what its import came to."""
     return (

@@ -8,15 +8,14 @@ from contact_extraction.email_quality import EmailQuality, judge_email
 from contact_extraction.email_type import EmailType
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
 from scrapersky.curation.page_choice import site_lock
-from scrapersky.kit.deliverability import Deliverability
-from scrapersky.pipeline.declaration import Endings, Job, Lane, stage
-from scrapersky.pipeline.health_check import COME_BACK, was_tried_before
+from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
+from scrapersky.pipeline.health_check import RETRY_DELAY, was_tried_before
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.pipeline.stage_settings import SettingsSection, StageSettings
 from scrapersky.pipeline.tools import Tools
 from scrapersky.records import Contact
 from scrapersky.records.contact import CONTACT_VALIDATION_QUEUE
-from scrapersky.records.status import ContactCurationStatus
+from scrapersky.records.status import ContactCurationStatus, Deliverability
 
 # Complete, unless a person has put the contact aside meanwhile.
 STORE = f"""
@@ -38,10 +37,10 @@ UNKNOWN = (MailAnswer.NO_SUCH_DOMAIN, MailAnswer.NO_SERVER)
     queue=CONTACT_VALIDATION_QUEUE,
     hands_over="`validation` on the contact",
     lane=Lane.HARVEST,
-    job=Job("validate_contacts", "Validate Contacts"),
+    job=StageJob("validate_contacts", "Validate Contacts"),
     settings=SettingsSection("CONTACT_VALIDATION_SCHEDULER", StageSettings()),
     endings=Endings(
-        nothing="`Complete`: no address to validate", retries="the DNS does not answer"
+        empty="`Complete`: no address to validate", retries="the DNS does not answer"
     ),
 )
 async def validate_contact(contact: Contact, tools: Tools) -> Outcome:
@@ -56,7 +55,9 @@ async def validate_contact(contact: Contact, tools: Tools) -> Outcome:
 async def judge(contact: Contact, tools: Tools) -> Outcome:
     """Say what is to be kept of an address, or when to ask again."""
     if contact.email is None:
-        return Done(finish(contact, None), nothing="the contact has no e-mail address")
+        return Done(
+            finish(contact, None), empty_because="the contact has no e-mail address"
+        )
     quality = judge_email(contact.email)
     if not quality.is_valid:
         return Done(keep(contact, quality, None))
@@ -65,7 +66,7 @@ async def judge(contact: Contact, tools: Tools) -> Outcome:
         found = await tools.mail_servers.lookup(domain)
     except TimeoutError as error:
         unfit = await tools.health.dns_fault()
-        return Retry(str(error)) if unfit is None else Later(unfit, COME_BACK)
+        return Retry(str(error)) if unfit is None else Later(unfit, RETRY_DELAY)
     if found.answer in UNKNOWN and (unsure := await look_again(contact, domain, tools)):
         return unsure
     return Done(keep(contact, quality, found))
@@ -74,7 +75,7 @@ async def judge(contact: Contact, tools: Tools) -> Outcome:
 async def look_again(contact: Contact, domain: str, tools: Tools) -> Outcome | None:
     """Let the DNS say it again later that it knows nothing; None if it has."""
     if (unfit := await tools.health.dns_fault()) is not None:
-        return Later(unfit, COME_BACK)
+        return Later(unfit, RETRY_DELAY)
     if await was_tried_before(tools.reader, "contact_validation", contact.id):
         return None
     return Retry(f"DNS does not know {domain}", tools.crawler.policy.second_look)

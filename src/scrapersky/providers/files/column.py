@@ -1,9 +1,9 @@
 """What the columns of other people's tables mean, in several languages."""
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+from contact_extraction.text import compact
 
 ALIASES: Mapping[str, str] = {
     "id": "id place_id source_place_id external_id google_place_id osm_id gers_id "
@@ -20,6 +20,14 @@ ALIASES: Mapping[str, str] = {
     "national_phone_number business_phone telefoon",
     "email": "email emails e_mail mail email_address correo correo_electronico "
     "contact_email business_email",
+    "person": "person contact contact_name contact_person ansprechpartner "
+    "ansprechpartnerin kontaktperson kontakt contacto persona_de_contacto "
+    "persona_di_contatto interlocuteur decision_maker contactpersoon",
+    "first_name": "first_name firstname given_name vorname prenom nombre_de_pila voornaam",
+    "last_name": "last_name lastname surname family_name nachname nom_de_famille "
+    "apellido apellidos cognome achternaam",
+    "role": "role job_title jobtitle position funktion rolle fonction puesto cargo ruolo "
+    "functie",
     "address": "address full_address formatted_address adresse anschrift direccion "
     "indirizzo endereco adres location_address",
     "street": "street street_address address1 address_1 address_line_1 strasse str "
@@ -55,14 +63,15 @@ MEANINGS: Mapping[str, str] = {
     for meaning, aliases in ALIASES.items()
     for alias in aliases.split()
 }
+OWN_FIELD = "own."
+"""What the field of a column begins with that goes into one of the tenant's own."""
 NETWORKS = ("facebook", "instagram", "linkedin", "twitter", "youtube", "tiktok")
 
 
 @lru_cache(maxsize=4096)
 def meaning_of(header: str) -> str | None:
     """Return what a column holds, by its name; None if we have no use for it."""
-    bare = unicodedata.normalize("NFKD", header.casefold().replace("ß", "ss"))
-    return MEANINGS.get(re.sub(r"[^a-z0-9]", "", bare))
+    return MEANINGS.get(compact(header))
 
 
 def meanings_of(headers: Sequence[str]) -> dict[int, str]:

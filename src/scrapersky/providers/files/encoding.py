@@ -8,11 +8,11 @@ from typing import Final
 from scrapersky.errors import BadPlaceFile
 from scrapersky.providers.files.record import PROVIDER
 
-CHUNK = 1 << 20
-PIECE: Final = 8_192
+CHUNK_BYTES = 1 << 20
+PIECE_BYTES: Final = 8_192
 """Bytes that are decoded at once where many may be wrong: each takes microseconds."""
-MOST_UNREADABLE: Final = 1_000
-LARGEST_UNREADABLE_SHARE: Final = 0.1
+MAX_UNREADABLE_CHARACTERS: Final = 1_000
+MAX_UNREADABLE_SHARE: Final = 0.1
 UNREADABLE: Final = "\ufffd"
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -47,7 +47,7 @@ def likely_encoding(path: Path) -> str:
         file.seek(0)
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 decoder.decode(chunk)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
@@ -71,8 +71,8 @@ class Legibility:
         self._characters += len(text)
         self._unreadable += text.count(UNREADABLE)
         return (
-            self._unreadable <= MOST_UNREADABLE
-            or self._unreadable <= self._characters * LARGEST_UNREADABLE_SHARE
+            self._unreadable <= MAX_UNREADABLE_CHARACTERS
+            or self._unreadable <= self._characters * MAX_UNREADABLE_SHARE
         )
 
 
@@ -81,7 +81,7 @@ def refuse_illegible(path: Path, encoding: str) -> None:
     legibility = Legibility()
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
+        while piece := file.read(PIECE_BYTES):
             if not legibility.is_kept_by(decoder.decode(piece)):
                 raise BadPlaceFile(
                     PROVIDER,

@@ -14,14 +14,14 @@ from scrapersky.providers.files.encoding import encoding_of
 from scrapersky.providers.files.record import (
     EMAIL,
     PROVIDER,
-    Notes,
-    Record,
+    FileRecord,
+    RowNotes,
     clean_cell,
     confidence_of,
     country_code,
     status_of,
 )
-from scrapersky.providers.files.table import LONGEST_LINE, Lines, Row
+from scrapersky.providers.files.table import MAX_LINE_CHARACTERS, LineReader, Row
 from scrapersky.providers.source import Json, RowProblem
 from scrapersky.providers.value import point_of, text_of, texts_of, website_of
 
@@ -41,11 +41,12 @@ def read_lines(path: Path) -> Iterator[Row | RowProblem]:
     """Give every object of the file; what cannot be read is a problem with its line."""
     encoding = encoding_of(path)
     with path.open(encoding=encoding, errors="replace", newline="\n") as file:
-        lines = Lines(file)
+        lines = LineReader(file)
         for line in lines:
             if lines.take_cut():
                 yield RowProblem(
-                    lines.number, f"the line is longer than {LONGEST_LINE:,} letters"
+                    lines.number,
+                    f"the line is longer than {MAX_LINE_CHARACTERS:,} letters",
                 )
             # Sequences of GeoJSON begin each record with a separator of their own.
             elif text := line.strip("\x1e\ufeff \t\r\n"):
@@ -86,7 +87,7 @@ def is_overture(value: Json) -> bool:
     return isinstance(names, dict) and ("primary" in names or "common" in names)
 
 
-def record_from_overture(value: Json) -> Record:
+def record_from_overture(value: Json) -> FileRecord:
     """Make a record of an Overture place."""
     address = first_dict(value.get("addresses"))
     brand = value.get("brand")
@@ -99,7 +100,7 @@ def record_from_overture(value: Json) -> Record:
     }
     websites = (website_of(site) for site in texts_of(value.get("websites")))
     links = (website_of(link) for link in texts_of(value.get("socials")))
-    return Record(
+    return FileRecord(
         id=text_of(value.get("id")),
         name=text_of(value["names"].get("primary")),
         address=text_of(address.get("freeform")) and full_address(address),
@@ -162,7 +163,7 @@ def geometry_point(value: Json) -> Point | None:
     return None
 
 
-def cells_from_object(value: Json, notes: Notes) -> dict[str, str]:
+def cells_from_object(value: Json, notes: RowNotes) -> dict[str, str]:
     """Return the values of a flat object by their meaning, as a table would have them."""
     cells: dict[str, str] = {}
     for name, inner in value.items():

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scrapersky.kit.canonical import stored_phones
@@ -19,7 +19,7 @@ from scrapersky.providers.source import (
 from scrapersky.providers.value import (
     count_of,
     country_of,
-    joined,
+    join_parts,
     number_of,
     point_of,
     rating_of,
@@ -32,6 +32,10 @@ PROVIDER = "file"
 EMAIL = re.compile(r"^[^@\s<>()\"',;]{1,64}@[^@\s<>()\"',;]+\.[^@\s<>()\"',;.]{2,}$")
 WRAPPED = re.compile(r'^="(.*)"$', re.DOTALL)
 FORMULA = re.compile(r"^(?:=|[+\-@].*[|!=]|[@\-+].*\()", re.DOTALL)
+WRAPPED_EMAIL = re.compile(r"^(?:mailto:)?<?([^<>]*)>?$", re.IGNORECASE)
+LAST_NAME_FIRST = re.compile(
+    r"^([^\W\d_][^\s,]+),\s*([^\W\d_][^\W\d_]*[^\W\d_A-Z](?:[\s-][^\W\d_]+)?)$"
+)
 PHONE = re.compile(r"^\+?[\d\s().\-/x;,:]+(?:[^\W\d_]{1,12}[.:]?\s*\d{1,7})?$")
 STATUSES = {
     **dict.fromkeys(
@@ -87,7 +91,7 @@ COUNTRIES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class FileRecord:
     """What a row says, in our words."""
 
     id: str | None = None
@@ -111,23 +115,27 @@ class Record:
     hours: str | None = None
     attributes: Json = field(default_factory=dict)
     licence: str | None = None
+    person: str | None = None
+    role: str | None = None
+    extra: Json = field(default_factory=dict)
+    """What stands in columns that mean nothing to us, or could not be read."""
 
     @property
     def is_usable(self) -> bool:
-        """Say whether there is anything to call the place by or to go to."""
-        return bool(self.name or self.websites)
+        """Say whether there is anything to call the place by, to go to or to write to."""
+        return bool(self.name or self.websites or self.emails)
 
     @property
     def line(self) -> str | None:
         """Return the address in one line."""
         if self.address:
             return self.address
-        place = joined((self.postal_code, self.city), " ")
-        return joined((self.street, place, self.region, self.country))
+        place = join_parts((self.postal_code, self.city), " ")
+        return join_parts((self.street, place, self.region, self.country))
 
 
 @dataclass(slots=True)
-class Notes:
+class RowNotes:
     """What was left out of a row, and why."""
 
     texts: list[str] = field(default_factory=list)
@@ -137,8 +145,8 @@ class Notes:
         self.texts.append(text)
 
 
-def clean_cell(text: str, meaning: str | None, notes: Notes) -> str | None:
-    """Return the text of a cell; a formula is not a value and is left out."""
+def clean_cell(text: str, meaning: str | None, notes: RowNotes) -> str | None:
+    """Return the text of a cell; a formula is no value of ours, but what people wrote."""
     cell = text_of(text)
     if cell is None:
         return None
@@ -148,13 +156,13 @@ def clean_cell(text: str, meaning: str | None, notes: Notes) -> str | None:
     if cell[:1] == "'" and cell[1:2] in {"=", "+", "-", "@"}:
         cell = cell[1:]
     is_phone = meaning == "phone" and PHONE.match(cell) is not None
-    if FORMULA.match(cell) and not is_phone:
-        notes.add(f"a formula is not a value for {meaning or 'a column'}")
+    if meaning is not None and FORMULA.match(cell) and not is_phone:
+        notes.add(f"a formula is not a value for {meaning}")
         return None
     return cell or None
 
 
-def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
+def record_from_cells(cells: Mapping[str, str], notes: RowNotes) -> FileRecord:
     """Make a record of cells by meaning."""
     lat, lng = cells.get("latitude"), cells.get("longitude")
     point = point_of(decimal(lat), decimal(lng))
@@ -162,17 +170,20 @@ def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
         notes.add("latitude and longitude are not a point on Earth")
     websites = tuple(
         found
-        for part in listed(cells, "website", r"[;,\s|]+")
+        for part in list_parts(cells, "website", r"[;,\s|]+")
         if (found := website_of(part))
     )
     if cells.get("website") and not websites:
         notes.add("the website is not a URL")
-    emails = tuple(listed(cells, "email", r"[;,\s|]+"))
+    emails = tuple(
+        WRAPPED_EMAIL.sub(r"\1", part)
+        for part in list_parts(cells, "email", r"[;,\s|]+")
+    )
     good = tuple(part for part in emails if EMAIL.match(part))
     if len(good) < len(emails):
         notes.add("an e-mail address is none")
-    street = joined((cells.get("street"), cells.get("house_number")), " ")
-    return Record(
+    street = join_parts((cells.get("street"), cells.get("house_number")), " ")
+    return FileRecord(
         id=cells.get("id"),
         name=cells.get("name"),
         address=cells.get("address"),
@@ -183,19 +194,31 @@ def record_from_cells(cells: Mapping[str, str], notes: Notes) -> Record:
         country=country_code(cells.get("country")),
         point=point,
         websites=websites,
-        phones=tuple(listed(cells, "phone", r"[;|]+")),
+        phones=tuple(list_parts(cells, "phone", r"[;|]+")),
         emails=good,
         links=links_of(cells),
-        categories=tuple(dict.fromkeys(listed(cells, "categories", r"[;,|]+"))),
+        categories=tuple(dict.fromkeys(list_parts(cells, "categories", r"[;,|]+"))),
         rating=rating_of(decimal(cells.get("rating"))),
         reviews_count=count_of(thousands(cells.get("reviews"))),
         price_level=cells.get("price_level"),
         status=status_of(cells.get("status")),
         hours=cells.get("hours"),
+        person=in_spoken_order(cells.get("person"))
+        or join_parts((cells.get("first_name"), cells.get("last_name")), " "),
+        role=cells.get("role"),
     )
 
 
-def note_long_values(record: Record, notes: Notes) -> None:
+def in_spoken_order(name: str | None) -> str | None:
+    """Return `Ada Huber` for `Huber, Ada`; what follows may be a degree, as in `MBA`."""
+    if name is None:
+        return None
+    name = " ".join(name.split())
+    turned = LAST_NAME_FIRST.match(name)
+    return f"{turned[2]} {turned[1]}" if turned else name
+
+
+def note_long_values(record: FileRecord, notes: RowNotes) -> None:
     """Say which values are cut, as no place has such long ones."""
     values = {name: getattr(record, name, None) for name in MAX_CHARACTERS}
     values["phone"] = record.phones[0] if record.phones else None
@@ -208,7 +231,7 @@ def note_long_values(record: Record, notes: Notes) -> None:
 def links_of(cells: Mapping[str, str]) -> tuple[str, ...]:
     """Return the profiles on social networks that are URLs."""
     texts = [cells[name] for name in NETWORKS if name in cells]
-    texts += listed(cells, "socials", r"[;,\s|]+")
+    texts += list_parts(cells, "socials", r"[;,\s|]+")
     found = (website_of(text) for text in texts if "." in text)
     return tuple(dict.fromkeys(link for link in found if link))
 
@@ -237,13 +260,13 @@ def thousands(text: str | None) -> str | None:
     return re.sub(r"(?<=\d)[,.\s](?=\d{3}\b)", "", text) if text else text
 
 
-def listed(cells: Mapping[str, str], meaning: str, between: str) -> list[str]:
+def list_parts(cells: Mapping[str, str], meaning: str, between: str) -> list[str]:
     """Return the parts of a cell that may hold several."""
     parts = re.split(between, cells.get(meaning, ""))
     return [part.strip() for part in parts if part.strip()]
 
 
-def identify(record: Record, dataset: str) -> str:
+def identify(record: FileRecord, dataset: str) -> str:
     """Return an id that is the same whenever the same place is read again.
 
     An id of the file is only unique within its dataset. Without one, a place is known
@@ -259,20 +282,24 @@ def identify(record: Record, dataset: str) -> str:
         )
         site = record.websites[0] if record.websites else ""
         phone = "" if where or site else " ".join(record.phones)
+        if not (record.name or site):
+            phone = " ".join((*record.emails, phone))
         key = (
             "key",
-            folded(record.name or ""),
-            f"{folded(where)}|{site}|{folded(phone)}",
+            fold_cell(record.name or ""),
+            f"{fold_cell(where)}|{site}|{fold_cell(phone)}",
         )
     return hashlib.sha256("\x1f".join(key).encode()).hexdigest()[:32]
 
 
-def folded(text: str) -> str:
+def fold_cell(text: str) -> str:
     """Return a text without case and punctuation, to compare."""
     return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
 
 
-def found_place(record: Record, place_id: str, raw: Json, licence: str) -> FoundPlace:
+def found_place(
+    record: FileRecord, place_id: str, raw: Json, licence: str
+) -> FoundPlace:
     """Make a place of a record."""
     phones = phones_of(record, raw, None)
     return FoundPlace(
@@ -295,7 +322,7 @@ def found_place(record: Record, place_id: str, raw: Json, licence: str) -> Found
 
 
 def facts_of(
-    record: Record, place_id: str, raw: Json, region: str | None
+    record: FileRecord, place_id: str, raw: Json, region: str | None
 ) -> PlaceFacts:
     """Make facts of a record."""
     phones = phones_of(record, raw, region)
@@ -322,13 +349,32 @@ def facts_of(
         reviews_count=record.reviews_count,
         price_level=record.price_level,
         business_status=record.status,
-        attributes=record.attributes,
+        attributes=attributes_of(record, phones),
         raw=storable(raw),
         licence=str(raw.get("licence") or ""),
     )
 
 
-def phones_of(record: Record, raw: Json, region: str | None) -> tuple[str, ...]:
+def attributes_of(record: FileRecord, phones: Sequence[str]) -> Json:
+    """Return what a business has no column for: whom to ask for, and what else was there."""
+    contact = {"name": record.person, "role": record.role}
+    named = {name: value for name, value in contact.items() if value}
+    extra = extra_of(record, phones)
+    return {
+        **record.attributes,
+        **({"contact": named} if named else {}),
+        **({"extra": storable(extra)} if extra else {}),
+    }
+
+
+def extra_of(record: FileRecord, phones: Sequence[str]) -> Json:
+    """Return what has no place of its own; what is no number may say whom to ask for."""
+    if len(phones) >= len(record.phones):
+        return record.extra
+    return {**record.extra, "Phone": "; ".join(record.phones)}
+
+
+def phones_of(record: FileRecord, raw: Json, region: str | None) -> tuple[str, ...]:
     """Return every phone number; one without a country code is of where the place is."""
     here = record.country or region or country_of(raw.get("region"))
     return stored_phones(record.phones, here)

@@ -2,9 +2,10 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -23,8 +24,8 @@ from scrapersky.providers.files.lines import (
 )
 from scrapersky.providers.files.record import (
     PROVIDER,
-    Notes,
-    Record,
+    FileRecord,
+    RowNotes,
     facts_of,
     found_place,
     identify,
@@ -33,28 +34,28 @@ from scrapersky.providers.files.record import (
 )
 from scrapersky.providers.files.table import Row, read_table
 from scrapersky.providers.source import (
-    NOBODY,
+    NO_IDS,
     Estimate,
     FoundPlace,
     Json,
     PlaceFacts,
     PlacePage,
     PlaceQuery,
-    Progress,
-    Resume,
+    ResumePoint,
     RowProblem,
+    SearchProgress,
+    SearchState,
 )
 
 FetchFile = Callable[[str], AbstractAsyncContextManager[Path | None]]
-VERSION = 1
 LICENCE = "as supplied"
-TABLES = frozenset({".csv", ".tsv", ".tab", ".txt"})
-LINES = frozenset(
+TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".txt"})
+LINE_SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".geojsonl", ".geojsonseq", ".geojson"}
 )
-REMEMBERED = 500_000
+MAX_REMEMBERED_IDS = 500_000
 """Ids kept in memory to find duplicates; beyond, only those within a page are found."""
-PIECE = 65_536
+READ_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,9 @@ class FileSettings:
 
 
 @dataclass(slots=True)
-class Bookmark:
-    """How far a file was read; JSON-able, so that it survives the process."""
+class FilePosition(SearchState):
+    """How far a file was read."""
 
-    query: str
     file: str
     rows: int = 0
     found: int = 0
@@ -80,21 +80,6 @@ class Bookmark:
     problems: int = 0
     is_over: bool = False
     cut_by_limit: bool = False
-
-    def to_json(self) -> Json:
-        """Return the bookmark as JSON-able values."""
-        return {"version": VERSION, **asdict(self)}
-
-    @classmethod
-    def from_json(cls, state: Json) -> "Bookmark | None":
-        """Read a bookmark as `to_json` wrote it; None for one of another version."""
-        values: dict[str, Any] = dict(state)
-        if values.pop("version", None) != VERSION:
-            return None
-        try:
-            return cls(**values)
-        except TypeError:
-            return None
 
 
 class PlaceFiles:
@@ -111,7 +96,7 @@ class PlaceFiles:
         """Do nothing: no file stays open between two pages of nobody."""
 
     async def estimate(
-        self, query: PlaceQuery, *, resume: Resume | None = None
+        self, query: PlaceQuery, *, resume: ResumePoint | None = None
     ) -> Estimate:
         """Say what reading costs: nothing."""
         del resume
@@ -134,8 +119,8 @@ class PlaceFiles:
         query: PlaceQuery,
         budget: Budget,
         *,
-        resume: Resume | None = None,
-        fresh: Collection[str] = NOBODY,
+        resume: ResumePoint | None = None,
+        fresh: Collection[str] = NO_IDS,
     ) -> AsyncIterator[PlacePage]:
         """Give the places of the file, page by page, with what is wrong in each row."""
         del budget, fresh
@@ -144,9 +129,9 @@ class PlaceFiles:
                 yield page
 
     async def _pages(
-        self, path: Path, query: PlaceQuery, resume: Resume | None
+        self, path: Path, query: PlaceQuery, resume: ResumePoint | None
     ) -> AsyncIterator[PlacePage]:
-        mark = await asyncio.to_thread(bookmark, path, query, resume)
+        mark = await asyncio.to_thread(position_of, path, query, resume)
         if mark.is_over:
             yield page_of(mark, query)
             return
@@ -162,12 +147,7 @@ class PlaceFiles:
 
     def facts(self, raw: Json, *, region: str | None = None) -> PlaceFacts:
         """Read the facts out of a stored row."""
-        data = raw.get("row")
-        if not isinstance(data, dict):
-            raise PlaceGone(PROVIDER, "what was stored is not a row of a file")
-        record = record_of(data, Notes())
-        place_id = identify(record, str(raw.get("dataset")))
-        return facts_of(record, place_id, raw, region)
+        return file_facts(raw, region=region)
 
     async def details(
         self,
@@ -210,7 +190,7 @@ class PlaceFiles:
     def _next_page(
         self,
         rows: "Iterator[Row | RowProblem]",
-        mark: Bookmark,
+        mark: FilePosition,
         query: PlaceQuery,
         seen: set[str],
     ) -> PlacePage:
@@ -237,7 +217,7 @@ class PlaceFiles:
             if query.limit is not None and mark.found + len(places) >= query.limit:
                 mark.cut_by_limit = mark.is_over = True
                 break
-        if len(seen) < REMEMBERED:
+        if len(seen) < MAX_REMEMBERED_IDS:
             seen.update(places)
         mark.found += len(places)
         mark.problems += sum(problem.is_fatal for problem in problems)
@@ -271,16 +251,18 @@ def rows_of(path: Path) -> Any:  # noqa: ANN401 - a generator of rows
     start = refuse_other_forms(path)
     suffix = path.suffix.lower()
     begins_object = start.lstrip(b"\xef\xbb\xbf\x1e \t\r\n")[:1] == b"{"
-    if suffix in LINES or (suffix not in TABLES and begins_object):
+    if suffix in LINE_SUFFIXES or (suffix not in TABLE_SUFFIXES and begins_object):
         return read_lines(path)
     return read_table(path)
 
 
-def bookmark(path: Path, query: PlaceQuery, resume: Resume | None) -> Bookmark:
+def position_of(
+    path: Path, query: PlaceQuery, resume: ResumePoint | None
+) -> FilePosition:
     """Return where to begin: a file that changed is read anew from the top."""
     fingerprint = fingerprint_of(path)
-    new = Bookmark(query.fingerprint, fingerprint)
-    old = Bookmark.from_json(resume.state) if resume and resume.state else None
+    new = FilePosition(query.fingerprint, fingerprint)
+    old = FilePosition.from_json(resume.state) if resume and resume.state else None
     if old is None:
         return new
     if old.query != query.fingerprint:
@@ -292,9 +274,9 @@ def fingerprint_of(path: Path) -> str:
     """Return a short name of the content: its size, its beginning and its end."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        start = file.read(PIECE)
-        file.seek(max(size - PIECE, 0))
-        end = file.read(PIECE)
+        start = file.read(READ_BYTES)
+        file.seek(max(size - READ_BYTES, 0))
+        end = file.read(READ_BYTES)
     return hashlib.sha256(b"%d\0%b\0%b" % (size, start, end)).hexdigest()[:16]
 
 
@@ -305,7 +287,7 @@ def skip(rows: "Iterator[Row | RowProblem]", count: int) -> None:
 
 def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowProblem]]:
     """Make a place of a row, or say why it is none."""
-    notes = Notes(list(row.notes))
+    notes = RowNotes(list(row.notes))
     record = record_of(row.cells, notes)
     note_long_values(record, notes)
     problems = [RowProblem(row.line, note, is_fatal=False) for note in notes.texts]
@@ -313,28 +295,72 @@ def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowPr
         return None, [*problems, RowProblem(row.line, "neither a name nor a website")]
     dataset = query.dataset or Path(query.file or "").name
     licence = record.licence or query.licence or LICENCE
-    raw: Json = {"row": row.cells, "dataset": dataset, "licence": licence}
+    raw: Json = {
+        "row": row.cells,
+        "dataset": dataset,
+        "licence": licence,
+        "line": row.line,
+    }
     if query.region:
         raw["region"] = query.region
     return found_place(record, identify(record, dataset), raw, licence), problems
 
 
-def record_of(data: Json, notes: Notes) -> Record:
+def file_facts(raw: Json, *, region: str | None = None) -> PlaceFacts:
+    """Read the facts out of a row as it was stored, or will be."""
+    data = raw.get("row")
+    if not isinstance(data, dict):
+        raise PlaceGone(PROVIDER, "what was stored is not a row of a file")
+    record = record_of(data, RowNotes())
+    return facts_of(record, identify(record, str(raw.get("dataset"))), raw, region)
+
+
+def record_of(data: Json, notes: RowNotes) -> FileRecord:
     """Make a record of a row of any form."""
     if is_overture(data):
         return record_from_overture(data)
     if all(isinstance(value, str) for value in data.values()):
-        cells: dict[str, str] = {}
-        for column, value in data.items():
-            meaning = meaning_of(column)
-            if meaning is not None:
-                cells.setdefault(meaning, value)
-        return record_from_cells(cells, notes)
+        return record_of_cells(data, notes)
     return record_from_cells(cells_from_object(data, notes), notes)
 
 
+def record_of_cells(data: Json, notes: RowNotes) -> FileRecord:
+    """Make a record of cells by heading; what has no place in it is kept beside it."""
+    cells: dict[str, str] = {}
+    headings: dict[str, str] = {}
+    extra: Json = {}
+    for column, value in data.items():
+        meaning = meaning_of(column)
+        if meaning is not None and meaning not in cells:
+            cells[meaning], headings[meaning] = value, column
+        elif value and len(extra) < MOST_EXTRA:
+            extra[UNREAD.sub("", column)[:LONGEST_HEADING]] = value[:LONGEST_EXTRA]
+    record = record_from_cells(cells, notes)
+    for meaning, attribute in READ_FROM.items():
+        if cells.get(meaning) and not getattr(record, attribute):
+            extra[headings[meaning]] = cells[meaning][:LONGEST_EXTRA]
+    return replace(record, extra=extra)
+
+
+MOST_EXTRA = 100
+LONGEST_HEADING = 100
+LONGEST_EXTRA = 2_000
+UNREAD = re.compile(r"^Column \d+: ")
+"""What a heading begins with whose column was said to mean nothing."""
+READ_FROM = {
+    "email": "emails",
+    "website": "websites",
+    "country": "country",
+    "rating": "rating",
+    "reviews": "reviews_count",
+    "status": "status",
+    "latitude": "point",
+}
+"""Columns whose values may be none, and what they are read into."""
+
+
 def page_of(
-    mark: Bookmark,
+    mark: FilePosition,
     query: PlaceQuery,
     *,
     places: tuple[FoundPlace, ...] = (),
@@ -344,12 +370,11 @@ def page_of(
     return PlacePage(
         places=places,
         state=mark.to_json(),
-        progress=Progress(
+        progress=SearchProgress(
             phase="done" if mark.is_over else "collect",
             requests=0,
             found=mark.found,
             requests_left=0,
-            price_left=Decimal(0),
             duplicates=mark.duplicates,
         ),
         coverage=coverage_of(mark, query) if mark.is_over else None,
@@ -357,11 +382,11 @@ def page_of(
     )
 
 
-def coverage_of(mark: Bookmark, query: PlaceQuery) -> Coverage:
+def coverage_of(mark: FilePosition, query: PlaceQuery) -> Coverage:
     """Say how much of the file became places."""
     if mark.cut_by_limit:
         return Coverage((), why=f"stopped at the limit of {query.limit} places")
     why = f"{mark.rows} rows: {mark.found} places, {mark.duplicates} duplicates"
     if mark.problems:
-        return Coverage((), why=f"{why}, {mark.problems} rows could not be used")
+        return Coverage((), why=f"{why}, {mark.problems} rows skipped")
     return Coverage((), is_complete=True, why=why)

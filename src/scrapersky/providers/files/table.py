@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import TextIO
 from scrapersky.errors import BadPlaceFile
 from scrapersky.providers.files.column import meaning_of, meanings_of
 from scrapersky.providers.files.encoding import encoding_of
-from scrapersky.providers.files.record import PROVIDER, Notes, clean_cell
+from scrapersky.providers.files.record import PROVIDER, RowNotes, clean_cell
 from scrapersky.providers.source import Json, RowProblem
 from scrapersky.providers.value import text_of, website_of
 
 DELIMITERS = (",", ";", "\t", "|")
-LONGEST_LINE = 1_000_000
+MAX_LINE_CHARACTERS = 1_000_000
 SAMPLE_LINES = 20
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,7 @@ class Header:
 
 def header_of(path: Path) -> Header:
     """Read the header of a file, whether or not a place can be made of its columns."""
-    encoding = encoding_of(path)
-    with path.open(encoding=encoding, errors="replace", newline="") as file:
-        delimiter, skip = dialect_of(file)
-        file.seek(0)
-        lines = Lines(file)
-        for _ in range(skip):
-            next(lines, None)
-        reader = csv.reader(lines, delimiter=delimiter)
+    with open_table(path) as (reader, lines, delimiter):
         first, cells = lines.number + 1, next_row(reader)
         while isinstance(cells, list) and not any(cells):
             first, cells = lines.number + 1, next_row(reader)
@@ -68,21 +62,29 @@ def read_table(
 
     With headings, those take the place of the file's own.
     """
+    with open_table(path) as (reader, lines, _):
+        yield from read_rows(reader, lines, headings)
+
+
+@contextmanager
+def open_table(
+    path: Path,
+) -> Iterator[tuple[Iterator[list[str]], "LineReader", str]]:
+    """Open a file at the first line of its table; give what separates its cells, too."""
     encoding = encoding_of(path)
     # cp1252 leaves five bytes undefined; a wrong letter is better than a lost file.
     with path.open(encoding=encoding, errors="replace", newline="") as file:
         delimiter, skip = dialect_of(file)
         file.seek(0)
-        lines = Lines(file)
+        lines = LineReader(file)
         for _ in range(skip):
             next(lines, None)
-        reader = csv.reader(lines, delimiter=delimiter)
-        yield from read_rows(reader, lines, headings)
+        yield csv.reader(lines, delimiter=delimiter), lines, delimiter
 
 
 def read_rows(
     reader: Iterator[list[str]],
-    lines: "Lines",
+    lines: "LineReader",
     headings: Sequence[str] | None = None,
 ) -> Iterator[Row | RowProblem]:
     """Give the rows below the header."""
@@ -105,7 +107,9 @@ def read_rows(
         if cells is None:
             return
         for line in lines.take_cut():
-            yield RowProblem(line, f"the line is longer than {LONGEST_LINE:,} letters")
+            yield RowProblem(
+                line, f"the line is longer than {MAX_LINE_CHARACTERS:,} letters"
+            )
         if isinstance(cells, csv.Error):
             yield RowProblem(start, f"not readable as CSV: {cells}")
         elif any(cell.strip() for cell in cells):
@@ -130,7 +134,7 @@ def row_of(
         return RowProblem(
             line, f"{len(cells)} cells where the header has {len(header)}"
         )
-    notes = Notes()
+    notes = RowNotes()
     found: Json = {}
     for index, (column, cell) in enumerate(zip(header, cells, strict=False)):
         value = clean_cell(cell, meanings.get(index), notes)
@@ -163,7 +167,7 @@ def is_list_of_websites(header: list[str]) -> bool:
 
 def dialect_of(file: TextIO) -> tuple[str, int]:
     """Return the delimiter, and how many lines come before the header."""
-    lines = [file.readline(LONGEST_LINE) for _ in range(SAMPLE_LINES)]
+    lines = [file.readline(MAX_LINE_CHARACTERS) for _ in range(SAMPLE_LINES)]
     first = lines[0].strip()
     # Excel's own way to say what it is, which other programs must skip.
     if first[:4].lower() == "sep=" and len(first) == 5:  # noqa: PLR2004
@@ -179,14 +183,14 @@ def fitness(lines: list[str], delimiter: str) -> tuple[int, int, int]:
         rows = [row for row in csv.reader(lines, delimiter=delimiter) if any(row)]
     except csv.Error:
         return (0, 0, 0)
-    if not rows or len(rows[0]) > MOST_COLUMNS:
+    if not rows or len(rows[0]) > MAX_COLUMNS:
         return (0, 0, 0)
     known = len(meanings_of(rows[0]))
     same = sum(len(row) == len(rows[0]) for row in rows) if len(rows[0]) > 1 else 0
     return (known, same, len(rows[0]))
 
 
-class Lines:
+class LineReader:
     """The lines of a file, counted, none of them longer than memory allows."""
 
     def __init__(self, file: TextIO) -> None:
@@ -194,19 +198,19 @@ class Lines:
         self._cut: list[int] = []
         self.number = 0
 
-    def __iter__(self) -> "Lines":
+    def __iter__(self) -> "LineReader":
         return self
 
     def __next__(self) -> str:
-        line = self._file.readline(LONGEST_LINE)
+        line = self._file.readline(MAX_LINE_CHARACTERS)
         if not line:
             raise StopIteration
         self.number += 1
-        if len(line) >= LONGEST_LINE and not line.endswith("\n"):
+        if len(line) >= MAX_LINE_CHARACTERS and not line.endswith("\n"):
             self._cut.append(self.number)
-            while (more := self._file.readline(LONGEST_LINE)) and not more.endswith(
-                "\n"
-            ):
+            while (
+                more := self._file.readline(MAX_LINE_CHARACTERS)
+            ) and not more.endswith("\n"):
                 pass
             return "\n"
         return line

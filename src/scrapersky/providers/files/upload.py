@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from scrapersky.errors import BadPlaceFile
-from scrapersky.providers.files.column import ALIASES, meaning_of, meanings_of
+from scrapersky.providers.files.column import (
+    ALIASES,
+    OWN_FIELD,
+    meaning_of,
+    meanings_of,
+)
 from scrapersky.providers.files.encoding import encoding_of
 from scrapersky.providers.files.record import PROVIDER
 from scrapersky.providers.files.source import read_row, refuse_other_forms
@@ -21,15 +26,15 @@ from scrapersky.providers.files.table import (
     read_table,
     usable_columns,
 )
-from scrapersky.providers.source import PlaceQuery, RowProblem
+from scrapersky.providers.source import FoundPlace, PlaceQuery, RowProblem
 from scrapersky.providers.value import text_of
 
 FIELDS: Final = tuple(ALIASES)
 """What a column may hold."""
-LOOKED_AT: Final = 1_000
-MOST_PROBLEMS: Final = 100
-EXAMPLES: Final = 3
-LONGEST_EXAMPLE: Final = 80
+PREVIEW_ROWS: Final = 1_000
+MAX_PROBLEMS: Final = 100
+MAX_EXAMPLES: Final = 3
+MAX_EXAMPLE_CHARACTERS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class FileColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class FileLook:
+class FilePreview:
     """What the beginning of a file holds."""
 
     columns: tuple[FileColumn, ...]
@@ -50,34 +55,41 @@ class FileLook:
     places: int
     duplicates: int
     problems: tuple[RowProblem, ...]
+    found: tuple[FoundPlace, ...] = ()
+    """The businesses themselves, to compare with what is known."""
 
 
-def look_at(path: Path, fields: Sequence[str]) -> FileLook:
+def read_preview(
+    path: Path, fields: Sequence[str], dataset: str | None = None
+) -> FilePreview:
     """Read the beginning of a file as the import would, with these fields or its own."""
     refuse_other_forms(path)
     header = header_of(path)
     known = meanings_of(header.cells)
     shown = tuple(known.get(index) for index in range(len(header.cells)))
     if fields:
-        shown = tuple(field or None for field in checked(header, fields))
+        shown = tuple(field or None for field in check_fields(header, fields))
     columns = tuple(
         FileColumn(text_of(heading) or "", field, examples_of(header, index))
         for index, (heading, field) in enumerate(zip(header.cells, shown, strict=True))
     )
     if not {"name", "website"} & {*shown} and not is_list_of_websites(header.cells):
-        return FileLook(columns, 0, 0, 0, ())
-    return checked_rows(path, columns, headings_for(header, fields))
+        return FilePreview(columns, 0, 0, 0, ())
+    query = PlaceQuery(file=path.name, dataset=dataset)
+    return checked_rows(path, columns, headings_for(header, fields), query)
 
 
 def checked_rows(
-    path: Path, columns: tuple[FileColumn, ...], headings: list[str] | None
-) -> FileLook:
+    path: Path,
+    columns: tuple[FileColumn, ...],
+    headings: list[str] | None,
+    query: PlaceQuery,
+) -> FilePreview:
     """Make places of the first rows, to see how many of them are not places."""
-    query = PlaceQuery(file=path.name)
     problems: list[RowProblem] = []
-    seen: set[str] = set()
+    seen: dict[str, FoundPlace] = {}
     rows = duplicates = 0
-    for row in islice(read_table(path, headings), LOOKED_AT):
+    for row in islice(read_table(path, headings), PREVIEW_ROWS):
         rows += 1
         if not isinstance(row, Row):
             problems.append(row)
@@ -86,26 +98,32 @@ def checked_rows(
         problems += found
         if place is not None:
             duplicates += place.source_place_id in seen
-            seen.add(place.source_place_id)
-    return FileLook(
-        columns, rows, len(seen), duplicates, tuple(problems[:MOST_PROBLEMS])
+            seen.setdefault(place.source_place_id, place)
+    return FilePreview(
+        columns,
+        rows,
+        len(seen),
+        duplicates,
+        tuple(problems[:MAX_PROBLEMS]),
+        tuple(seen.values()),
     )
 
 
 def examples_of(header: Header, index: int) -> tuple[str, ...]:
     """Return some cells of a column."""
     cells = (
-        text_of(row[index], longest=LONGEST_EXAMPLE)
+        text_of(row[index], longest=MAX_EXAMPLE_CHARACTERS)
         for row in header.sample
         if index < len(row)
     )
-    return tuple(islice(filter(None, cells), EXAMPLES))
+    return tuple(islice(filter(None, cells), MAX_EXAMPLES))
 
 
-def checked(header: Header, fields: Sequence[str]) -> Sequence[str]:
+def check_fields(header: Header, fields: Sequence[str]) -> Sequence[str]:
     """Return a field for each column, "" for none; raise if they do not fit."""
     named = [field for field in fields if field]
-    if unknown := [field for field in named if field not in FIELDS]:
+    ours = [field for field in named if not field.startswith(OWN_FIELD)]
+    if unknown := [field for field in ours if field not in FIELDS]:
         raise BadPlaceFile(
             PROVIDER,
             f"there is no field {unknown[0][:40]!r}",
@@ -127,7 +145,7 @@ def headings_for(header: Header, fields: Sequence[str]) -> list[str] | None:
     return [
         field or unread(heading, number)
         for number, (heading, field) in enumerate(
-            zip(header.cells, checked(header, fields), strict=True), start=1
+            zip(header.cells, check_fields(header, fields), strict=True), start=1
         )
     ]
 
@@ -138,10 +156,11 @@ def unread(heading: str, number: int) -> str:
     return f"Column {number}: {heading}" if is_understood else heading
 
 
-def store_renamed(path: Path, target: Path, fields: Sequence[str]) -> None:
+def store_renamed(path: Path, target: Path, fields: Sequence[str]) -> dict[str, str]:
     """Write an uploaded file where it is imported from, under our headings.
 
-    Every row stays on its line, so that what is wrong with it can be found.
+    Return by these what stood there. Every row stays on its line, so that what is wrong
+    with it can be found.
     """
     refuse_other_forms(path)
     header = header_of(path)
@@ -162,3 +181,4 @@ def store_renamed(path: Path, target: Path, fields: Sequence[str]) -> None:
             row.writerow(headings)
             written.write("\n" * (header.last_line - header.first_line))
         shutil.copyfileobj(source, written)
+    return dict(zip(headings or (), header.cells, strict=False))

@@ -13,15 +13,15 @@ from scrapersky.errors import (
 )
 from scrapersky.kit.canonical import stored_phones
 from scrapersky.providers.area import Point
-from scrapersky.providers.client import Answer, Client
+from scrapersky.providers.client import ProviderAnswer, ProviderClient
 from scrapersky.providers.google_places.price import PROVIDER
 from scrapersky.providers.hours import week_from_periods
 from scrapersky.providers.source import BusinessStatus, FoundPlace, Json, PlaceFacts
 from scrapersky.providers.value import (
-    LONGEST_ID,
+    MAX_ID_CHARACTERS,
     count_of,
     country_of,
-    joined,
+    join_parts,
     point_of,
     rating_of,
     storable,
@@ -38,7 +38,7 @@ STATUSES = {
     "CLOSED_PERMANENTLY": BusinessStatus.CLOSED_PERMANENTLY,
     "FUTURE_OPENING": BusinessStatus.FUTURE,
 }
-KEY_TROUBLE = frozenset(
+KEY_ERRORS = frozenset(
     {
         "ACCOUNT_STATE_INVALID",
         "API_KEY_ANDROID_APP_BLOCKED",
@@ -76,7 +76,7 @@ KNOWN_ATTRIBUTES = (
 )
 
 
-def read_success(client: Client, answer: Answer) -> Json:
+def read_success(client: ProviderClient, answer: ProviderAnswer) -> Json:
     """Return the object in a successful answer, or raise what the failure means."""
     body = answer.data
     if answer.status == 200 and isinstance(body, dict) and "error" not in body:  # noqa: PLR2004
@@ -86,7 +86,9 @@ def read_success(client: Client, answer: Answer) -> Json:
     raise failure(client, answer)
 
 
-def failure(client: Client, answer: Answer) -> ProviderError | ProviderUnusable:
+def failure(
+    client: ProviderClient, answer: ProviderAnswer
+) -> ProviderError | ProviderUnusable:
     """Say what an error answer means for us."""
     error = answer.data.get("error") if isinstance(answer.data, dict) else None
     error = error if isinstance(error, dict) else {}
@@ -94,7 +96,7 @@ def failure(client: Client, answer: Answer) -> ProviderError | ProviderUnusable:
     status = error.get("code") if answer.status == 200 else answer.status  # noqa: PLR2004
     said = client.hide(text_of(error.get("message")) or f"HTTP {answer.status}")
     wait = answer.retry_after or delay
-    if reason in KEY_TROUBLE or status in {401, 403} or "API key" in said:
+    if reason in KEY_ERRORS or status in {401, 403} or "API key" in said:
         return ProviderUnusable(PROVIDER, said, hint=HINTS.get(reason, KEY_HINT))
     if status == 429:  # noqa: PLR2004
         if is_daily(info):
@@ -136,7 +138,7 @@ def read_place(
     raw: Json, expires_at: datetime, region: str | None = None
 ) -> FoundPlace | None:
     """Read one place of a search answer; None if it has not even an id."""
-    place_id = text_of(raw.get("id"), longest=LONGEST_ID)
+    place_id = text_of(raw.get("id"), longest=MAX_ID_CHARACTERS)
     if place_id is None:
         return None
     point = location_of(raw)
@@ -173,7 +175,7 @@ def read_facts(
     raw: Json, expires_at: datetime | None, region: str | None
 ) -> PlaceFacts:
     """Read the facts of one place, from a search or from details."""
-    place_id = text_of(raw.get("id"), longest=LONGEST_ID)
+    place_id = text_of(raw.get("id"), longest=MAX_ID_CHARACTERS)
     if place_id is None:
         raise BadProviderAnswer(PROVIDER, "a place has no id")
     parts = address_parts(raw)
@@ -208,7 +210,7 @@ def read_facts(
 
 def status_of(raw: Json) -> tuple[BusinessStatus | None, str | None]:
     """Return whether the business operates, and where it moved if it did."""
-    moved_to = text_of(raw.get("movedPlaceId"), longest=LONGEST_ID)
+    moved_to = text_of(raw.get("movedPlaceId"), longest=MAX_ID_CHARACTERS)
     if moved_to is None and (name := text_of(raw.get("movedPlace"))):
         moved_to = name.removeprefix("places/")
     if moved_to is not None:
@@ -247,7 +249,7 @@ def address_parts(raw: Json) -> AddressParts:
         "street": street_of(long, country_of(short.get("country"))),
         "city": city or None,
         "region": short.get("administrative_area_level_1") or None,
-        "postal_code": joined(
+        "postal_code": join_parts(
             (long.get("postal_code"), long.get("postal_code_suffix")), "-"
         ),
         "country": country_of(short.get("country")),
@@ -263,7 +265,7 @@ def street_of(parts: dict[str, str], country: str | None) -> str | None:
     if not route:
         return None
     ordered = (number, route) if country in NUMBER_FIRST else (route, number)
-    return joined((*ordered, parts.get("subpremise")), " ")
+    return join_parts((*ordered, parts.get("subpremise")), " ")
 
 
 def location_of(raw: Json) -> Point | None:

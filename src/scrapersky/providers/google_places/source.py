@@ -10,7 +10,6 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from scrapersky.errors import (
-    BadPlaceQuery,
     BadProviderAnswer,
     KeyMissing,
     PlaceGone,
@@ -18,11 +17,16 @@ from scrapersky.errors import (
     UnknownLocation,
 )
 from scrapersky.kit.clock import Clock, utc_now
-from scrapersky.providers import trade
+from scrapersky.providers import paid_request
 from scrapersky.providers.area import Box, Point, fence
 from scrapersky.providers.budget import Budget, Charge
-from scrapersky.providers.cell import WIDEST, box_of
-from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
+from scrapersky.providers.cell import MAX_WIDTH_DEGREES, box_of
+from scrapersky.providers.client import (
+    ClientPolicy,
+    ProviderAnswer,
+    ProviderClient,
+    ProviderRequest,
+)
 from scrapersky.providers.google_places.price import IDS, PROVIDER, GooglePrices
 from scrapersky.providers.google_places.reading import (
     ATTRIBUTION,
@@ -42,24 +46,25 @@ from scrapersky.providers.google_places.walk import (
     coverage_of,
     end_phase,
     enter,
+    ids_not_held,
     next_cell,
     spend,
     stop_at_limit,
     take_page,
-    unheld,
 )
 from scrapersky.providers.source import (
-    NOBODY,
+    NO_IDS,
     Estimate,
     FoundPlace,
     Geocoder,
     Json,
-    Located,
+    Location,
     PlaceFacts,
     PlacePage,
     PlaceQuery,
-    Progress,
-    Resume,
+    ResumePoint,
+    SearchProgress,
+    resumed_state,
 )
 from scrapersky.providers.value import point_of, texts_of
 
@@ -87,7 +92,6 @@ FIELDS = (
 )
 """All that leads are made of, at the Enterprise price; nothing of the next tier."""
 NEEDED = ("id", "location", "pureServiceAreaBusiness")
-LONGEST_TYPE = 200
 LIKELY_PAGES_PER_PLACE = Decimal("0.075")
 """Measured on invented towns, see docs/explanation/place-sources.md."""
 LIKELY_PAGES_WITHOUT_SURVEY = Decimal("0.13")
@@ -136,7 +140,7 @@ class GooglePlaces:
         self._settings = settings
         self._geocoder = geocoder
         self._clock = clock
-        self._client = Client(
+        self._client = ProviderClient(
             PROVIDER,
             user_agent=user_agent,
             policy=settings.policy,
@@ -160,10 +164,10 @@ class GooglePlaces:
         return self._settings.survey and is_free
 
     async def estimate(
-        self, query: PlaceQuery, *, resume: Resume | None = None
+        self, query: PlaceQuery, *, resume: ResumePoint | None = None
     ) -> Estimate:
         """Say what a search will cost; after the survey, exactly."""
-        check(query)
+        query.check(PROVIDER)
         walk = self._walk(query, resume)
         price = self._price.amount
         if (left := walk.pages_left) is not None:
@@ -217,11 +221,11 @@ class GooglePlaces:
         query: PlaceQuery,
         budget: Budget,
         *,
-        resume: Resume | None = None,
-        fresh: Collection[str] = NOBODY,
+        resume: ResumePoint | None = None,
+        fresh: Collection[str] = NO_IDS,
     ) -> AsyncIterator[PlacePage]:
         """Give the places in the area, page by page."""
-        check(query)
+        query.check(PROVIDER)
         walk = self._walk(query, resume)
         rules = self._rules(query)
         delivered = set(resume.delivered) if resume else set()
@@ -237,7 +241,7 @@ class GooglePlaces:
             answer = await self._ask_cell(walk, query, cell, budget)
             ids = ids_of(answer)
             pays = walk.phase == "collect"
-            new = unheld(ids, fresh, delivered)
+            new = ids_not_held(ids, fresh, delivered)
             take_page(walk, rules, ids, new, token_of(answer, ids))
             places = self._places(walk, query, answer, delivered) if pays else ()
             known = () if pays else tuple(place for place in ids if place in fresh)
@@ -265,18 +269,9 @@ class GooglePlaces:
         found = await self._get(place_id, self._fields, budget, charge, region)
         return read_facts(found, self._expiry(), region)
 
-    def _walk(self, query: PlaceQuery, resume: Resume | None) -> Walk:
-        fresh_walk = Walk(query.fingerprint, self._surveys)
-        if resume is None or not resume.state:
-            return fresh_walk
-        try:
-            walk = Walk.from_json(resume.state)
-        except ValueError:
-            # Made by another version: to begin again is right, and costs a survey.
-            return fresh_walk
-        if walk.query != query.fingerprint:
-            raise BadPlaceQuery(PROVIDER, "the state belongs to another search")
-        return walk
+    def _walk(self, query: PlaceQuery, resume: ResumePoint | None) -> Walk:
+        new = Walk(query.fingerprint, surveys=self._surveys)
+        return resumed_state(PROVIDER, resume, new)
 
     def _rules(self, query: PlaceQuery) -> Rules:
         return Rules(self._settings.saturated_at, self._settings.floor_m, query.limit)
@@ -290,7 +285,7 @@ class GooglePlaces:
         enter(walk, area, service_areas=query.service_areas)
         return self._page(walk, self._rules(query), located=located)
 
-    async def _located(self, walk: Walk, query: PlaceQuery, budget: Budget) -> Located:
+    async def _located(self, walk: Walk, query: PlaceQuery, budget: Budget) -> Location:
         text = query.location or ""
         if self._geocoder is not None:
             return await self._geocoder.locate(
@@ -298,7 +293,7 @@ class GooglePlaces:
             )
         fields = ("displayName", "viewport", "location")
         charge = self._settings.prices.search(fields)
-        body = {**worded(query, text), "pageSize": 1}
+        body = {**text_search_body(query, text), "pageSize": 1}
         answer = await self._post(body, fields, budget, charge)
         spend(walk, charge.amount)
         return read_location(text, answer)
@@ -327,12 +322,12 @@ class GooglePlaces:
     def _question(self, walk: Walk, query: PlaceQuery, cell: OpenCell) -> Json:
         if cell.cell == SERVICE:
             where = f" in {query.location}" if query.location else ""
-            body = worded(query, f"{query.business_type}{where}")
+            body = text_search_body(query, f"{query.business_type}{where}")
             body["includePureServiceAreaBusinesses"] = True
-            if walk.root.width <= WIDEST:
+            if walk.root.width <= MAX_WIDTH_DEGREES:
                 body["locationBias"] = rectangle(walk.root)
         else:
-            body = worded(query, query.business_type)
+            body = text_search_body(query, query.business_type)
             body["locationRestriction"] = rectangle(box_of(walk.root, cell.cell))
         if cell.token is not None:
             body["pageToken"] = cell.token
@@ -342,7 +337,7 @@ class GooglePlaces:
         self, body: Json, fields: tuple[str, ...], budget: Budget, charge: Charge
     ) -> Json:
         mask = [*(f"places.{name}" for name in fields), "nextPageToken"]
-        request = Request(
+        request = ProviderRequest(
             "POST",
             f"{self._settings.base_url}/places:searchText",
             "a text search",
@@ -350,7 +345,7 @@ class GooglePlaces:
             json=body,
         )
         try:
-            return await trade.ask(
+            return await paid_request.ask_paid(
                 self._client, request, self._judge, budget=budget, charge=charge
             )
         except PlaceGone as gone:
@@ -367,18 +362,18 @@ class GooglePlaces:
         charge: Charge,
         region: str | None,
     ) -> Json:
-        request = Request(
+        request = ProviderRequest(
             "GET",
             f"{self._settings.base_url}/places/{quote(place_id, safe='')}",
             "place details",
             headers={"X-Goog-FieldMask": ",".join(fields)},
             params={"regionCode": region} if region else {},
         )
-        return await trade.ask(
+        return await paid_request.ask_paid(
             self._client, request, self._judge, budget=budget, charge=charge
         )
 
-    def _judge(self, answer: Answer) -> Json:
+    def _judge(self, answer: ProviderAnswer) -> Json:
         return read_success(self._client, answer)
 
     def _places(
@@ -406,20 +401,18 @@ class GooglePlaces:
         *,
         places: tuple[FoundPlace, ...] = (),
         known: tuple[str, ...] = (),
-        located: Located | None = None,
+        located: Location | None = None,
     ) -> PlacePage:
-        left = walk.pages_left
         return PlacePage(
             places=places,
             known=known,
             state=walk.to_json(),
-            progress=Progress(
+            progress=SearchProgress(
                 phase=walk.phase,
                 requests=walk.requests,
                 found=walk.found,
                 spent=Decimal(walk.spent),
-                requests_left=left,
-                price_left=None if left is None else left * self._price.amount,
+                requests_left=walk.pages_left,
             ),
             located=located,
             coverage=coverage_of(walk, rules) if walk.phase == "done" else None,
@@ -437,19 +430,7 @@ def tariff(price: Charge) -> str:
     )
 
 
-def check(query: PlaceQuery) -> None:
-    """Raise BadPlaceQuery unless there is something to look for, and somewhere."""
-    if not query.business_type.strip() or len(query.business_type) > LONGEST_TYPE:
-        raise BadPlaceQuery(
-            PROVIDER, f"a business type has 1 to {LONGEST_TYPE} characters"
-        )
-    if query.area is None and not (query.location or "").strip():
-        raise BadPlaceQuery(PROVIDER, "a search needs a location or an area")
-    if query.limit is not None and query.limit < 1:
-        raise BadPlaceQuery(PROVIDER, "a limit is 1 or more")
-
-
-def worded(query: PlaceQuery, text: str) -> Json:
+def text_search_body(query: PlaceQuery, text: str) -> Json:
     """Return the part of a question that all pages of it share."""
     body: Json = {"textQuery": text.strip(), "pageSize": PAGE_SIZE}
     if query.language:
@@ -492,7 +473,7 @@ def is_outside(place: FoundPlace, is_inside: Callable[[Point], bool]) -> bool:
     return place.raw.get("pureServiceAreaBusiness") is not True
 
 
-def read_location(text: str, answer: Json) -> Located:
+def read_location(text: str, answer: Json) -> Location:
     """Read where a location text means out of a search for it."""
     for raw in raw_places(answer):
         point = location_of(raw)
@@ -509,7 +490,7 @@ def read_location(text: str, answer: Json) -> Located:
                     north_east.longitude,
                 )
                 name = inner_text(raw, "displayName") or text
-                return Located(text, name, box, point, licence=LICENCE)
+                return Location(text, name, box, point, licence=LICENCE)
     raise UnknownLocation(
         PROVIDER, f"no place is called {text!r}", hint="Write it with its region."
     )

@@ -8,9 +8,11 @@ something new are paid for. Everything here is decided without a request being m
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
+
+from typing_extensions import override
 
 from scrapersky.providers.area import Area, Box, area_from_json
 from scrapersky.providers.cell import (
@@ -21,9 +23,8 @@ from scrapersky.providers.cell import (
     may_split,
     quarters,
 )
-from scrapersky.providers.source import Json
+from scrapersky.providers.source import Json, SearchState
 
-VERSION = 1
 SERVICE = "S"
 """The one query for businesses without premises; no cell of the map."""
 PAGE_SIZE = 20
@@ -62,10 +63,9 @@ class LeafCount:
 
 
 @dataclass(slots=True)
-class Walk:
-    """Where a search is; JSON-able, so that it survives the process."""
+class Walk(SearchState):
+    """Where a walk over an area is."""
 
-    query: str
     surveys: bool
     phase: str = "locate"
     """locate, survey, collect, done."""
@@ -102,25 +102,13 @@ class Walk:
             return waiting
         return waiting + max(self.leaves[self.open.cell].pages - self.open.pages, 1)
 
-    def to_json(self) -> Json:
-        """Return the walk as JSON-able values."""
-        return {"version": VERSION, **asdict(self)}
-
     @classmethod
-    def from_json(cls, state: Json) -> "Walk":
-        """Read a walk as `to_json` wrote it; raise ValueError for anything else."""
-        try:
-            values: dict[str, Any] = dict(state)
-            if values.pop("version") != VERSION:
-                raise ValueError("another version")
-            if values["open"] is not None:
-                values["open"] = OpenCell(**values["open"])
-            values["leaves"] = {
-                cell: LeafCount(**leaf) for cell, leaf in values["leaves"].items()
-            }
-            return cls(**values)
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not the state of a search: {error}") from None
+    @override
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        cell, leaves = values["open"], values["leaves"]
+        values["open"] = None if cell is None else OpenCell(**cell)
+        values["leaves"] = {name: LeafCount(**leaf) for name, leaf in leaves.items()}
+        return cls(**values)
 
 
 def enter(walk: Walk, area: Area, *, service_areas: bool) -> None:
@@ -179,20 +167,22 @@ def close(walk: Walk, rules: Rules, cell: OpenCell) -> None:
         walk.pending += reversed(quarters(walk.where, walk.root, cell.cell))
         return
     walk.leaves[cell.cell] = LeafCount(cell.count, cell.unseen, cell.pages, saturated)
-    if rules.limit is not None and accepted(walk) >= rules.limit and walk.pending:
+    if rules.limit is not None and count_accepted(walk) >= rules.limit and walk.pending:
         walk.pending = []
         walk.cut_by_limit = True
 
 
 def is_wanted(walk: Walk, rules: Rules, cell: OpenCell) -> bool:
     """Say whether a saturated cell is worth cutting."""
-    enough = rules.limit is not None and accepted(walk) + cell.unseen >= rules.limit
+    enough = (
+        rules.limit is not None and count_accepted(walk) + cell.unseen >= rules.limit
+    )
     if enough:
         walk.cut_by_limit = True
     return not enough and may_split(walk.root, cell.cell, rules.floor_m)
 
 
-def accepted(walk: Walk) -> int:
+def count_accepted(walk: Walk) -> int:
     """Return how many places the leaves hold that the caller does not have."""
     return sum(leaf.unseen for leaf in walk.leaves.values())
 
@@ -248,7 +238,7 @@ def spend(walk: Walk, amount: Decimal) -> None:
     walk.spent = str(Decimal(walk.spent) + amount)
 
 
-def unheld(ids: Sequence[str], *held: Collection[str]) -> list[str]:
+def ids_not_held(ids: Sequence[str], *held: Collection[str]) -> list[str]:
     """Return the ids that are in none of the collections the caller holds."""
     return [
         place

@@ -1,12 +1,13 @@
 """What people call a business, as OpenStreetMap tags it."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TypeAlias
+
+from contact_extraction.text import fold
 
 MAIN_KEYS = (
     "amenity",
@@ -19,16 +20,18 @@ MAIN_KEYS = (
 )
 """The keys whose values say what kind of place it is."""
 EXACT = re.compile(r"^[a-z][a-z0-9_:]{0,60}=[a-z0-9_:;\-]{1,80}$")
-ANYTHING = frozenset({"business", "any business", "all", "everything", "anything"})
-WHOLE_ONLY = frozenset(
+ANY_TYPE_WORDS = frozenset(
+    {"business", "any business", "all", "everything", "anything"}
+)
+WHOLE_PHRASES = frozenset(
     ("bank", "bar", "club", "company", "firm", "garage", "therapist")
 )
 """Words that mean a kind of place by themselves and another at the end of a phrase."""
-ENDINGS = ("s", "es", "e", "en", "n", "i", "x")
+PLURAL_ENDINGS = ("s", "es", "e", "en", "n", "i", "x")
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class TagCondition:
     """A key and the value it has, or a part of it."""
 
     key: str
@@ -36,12 +39,12 @@ class Condition:
     is_part: bool = False
 
 
-Selector: TypeAlias = tuple[Condition, ...]
+Selector: TypeAlias = tuple[TagCondition, ...]
 """Conditions that must all hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class BusinessTypeTags:
     """What a business type means: selectors, or, if nobody knows, its words."""
 
     selectors: tuple[Selector, ...] = ()
@@ -49,21 +52,21 @@ class Meaning:
     is_anything: bool = False
 
 
-def meaning_of(business_type: str) -> Meaning:
+def tags_for(business_type: str) -> BusinessTypeTags:
     """Return the tags a business type stands for, or the words to look for in names."""
     wanted = business_type.strip()
     if EXACT.match(wanted):
         key, _, value = wanted.partition("=")
-        return Meaning((((Condition(key, value)),),))
+        return BusinessTypeTags((((TagCondition(key, value)),),))
     plain = plain_words(wanted)
-    if plain in ANYTHING or singulars(plain) & ANYTHING:
-        return Meaning(is_anything=True)
+    if plain in ANY_TYPE_WORDS or singulars(plain) & ANY_TYPE_WORDS:
+        return BusinessTypeTags(is_anything=True)
     table = business_types()
     for phrase in phrases(plain):
         for form in (phrase, *sorted(singulars(phrase))):
             if selectors := table.get(form):
-                return Meaning(selectors)
-    return Meaning(words=(wanted,))
+                return BusinessTypeTags(selectors)
+    return BusinessTypeTags(words=(wanted,))
 
 
 @cache
@@ -90,17 +93,15 @@ def entries(line: str) -> Iterator[tuple[str, tuple[Selector, ...]]]:
         yield plain_words(word), selectors
 
 
-def read_condition(text: str) -> Condition:
+def read_condition(text: str) -> TagCondition:
     """Read `key=value` or `key=~part`."""
     key, _, value = text.partition("=")
-    return Condition(key, value.removeprefix("~"), is_part=value.startswith("~"))
+    return TagCondition(key, value.removeprefix("~"), is_part=value.startswith("~"))
 
 
 def plain_words(text: str) -> str:
     """Return words without case, accents and punctuation."""
-    bare = unicodedata.normalize("NFKD", text.casefold())
-    letters = (letter for letter in bare if not unicodedata.combining(letter))
-    return " ".join(re.sub(r"[^\w&]+", " ", "".join(letters)).split())
+    return " ".join(re.sub(r"[^\w&]+", " ", fold(text)).split())
 
 
 def phrases(plain: str) -> Iterator[str]:
@@ -109,7 +110,7 @@ def phrases(plain: str) -> Iterator[str]:
     yield plain
     for start in range(1, len(words)):
         rest = " ".join(words[start:])
-        if WHOLE_ONLY.isdisjoint((rest, *singulars(rest))):
+        if WHOLE_PHRASES.isdisjoint((rest, *singulars(rest))):
             yield rest
     for end in range(len(words) - 1, 0, -1):
         yield " ".join(words[:end])
@@ -117,7 +118,7 @@ def phrases(plain: str) -> Iterator[str]:
 
 def singulars(phrase: str) -> set[str]:
     """Return what a phrase could be the plural of."""
-    forms = {phrase.removesuffix(ending) for ending in ENDINGS}
+    forms = {phrase.removesuffix(ending) for ending in PLURAL_ENDINGS}
     if phrase.endswith("ies"):
         forms.add(f"{phrase[:-3]}y")
     if phrase.endswith("i"):

@@ -11,24 +11,24 @@ from scrapersky.errors import (
     ProviderUnusable,
     UnknownLocation,
 )
-from scrapersky.providers import trade
+from scrapersky.providers import paid_request
 from scrapersky.providers.area import Area, Box, area_from_geojson
 from scrapersky.providers.budget import Charge, LocalBudget
 from scrapersky.providers.client import (
-    Answer,
-    Client,
     ClientPolicy,
     LocalPace,
-    Pace,
-    Request,
+    ProviderAnswer,
+    ProviderClient,
+    ProviderRequest,
+    RequestPace,
 )
-from scrapersky.providers.source import Json, Located
+from scrapersky.providers.source import Json, Location
 from scrapersky.providers.value import country_of, number_of, point_of, text_of
 
 PROVIDER = "nominatim"
-FREE = Charge(PROVIDER, "geocoding", LocalBudget().spent)
-LONGEST = 300
-COARSE = "0.0005"
+NO_CHARGE = Charge(PROVIDER, "geocoding", LocalBudget().spent)
+MAX_QUERY_CHARACTERS = 300
+OUTLINE_PRECISION = "0.0005"
 """Degrees by which an outline may be simplified: about 50 metres."""
 
 
@@ -53,11 +53,13 @@ class Nominatim:
         settings: NominatimSettings,
         *,
         user_agent: str,
-        pace: Pace | None = None,
+        pace: RequestPace | None = None,
     ) -> None:
         self._settings = settings
         self._pace = pace or LocalPace(settings.interval)
-        self._client = Client(PROVIDER, user_agent=user_agent, policy=settings.policy)
+        self._client = ProviderClient(
+            PROVIDER, user_agent=user_agent, policy=settings.policy
+        )
 
     async def close(self) -> None:
         """Close every connection."""
@@ -65,39 +67,41 @@ class Nominatim:
 
     async def locate(
         self, text: str, *, language: str | None = None, region: str | None = None
-    ) -> Located:
+    ) -> Location:
         """Return where the text means; raise UnknownLocation if nobody knows."""
         asked = text.strip()
-        if not asked or len(asked) > LONGEST:
-            raise UnknownLocation(PROVIDER, f"a location has 1 to {LONGEST} characters")
+        if not asked or len(asked) > MAX_QUERY_CHARACTERS:
+            raise UnknownLocation(
+                PROVIDER, f"a location has 1 to {MAX_QUERY_CHARACTERS} characters"
+            )
         params = {
             "q": asked,
             "format": "jsonv2",
             "limit": "5",
             "addressdetails": "1",
             "polygon_geojson": "1",
-            "polygon_threshold": COARSE,
+            "polygon_threshold": OUTLINE_PRECISION,
         }
         if region:
             params["countrycodes"] = region.lower()
-        request = Request(
+        request = ProviderRequest(
             "GET",
             f"{self._settings.url}/search",
             "a location",
             headers={"Accept-Language": language or "en"},
             params=params,
         )
-        results = await trade.ask(
+        results = await paid_request.ask_paid(
             self._client,
             request,
             self._judge,
             budget=LocalBudget(),
-            charge=FREE,
+            charge=NO_CHARGE,
             pace=self._pace,
         )
         return read_results(asked, results)
 
-    def _judge(self, answer: Answer) -> list[Json]:
+    def _judge(self, answer: ProviderAnswer) -> list[Json]:
         match answer.status:
             case 200 if isinstance(answer.data, list):
                 return [item for item in answer.data if isinstance(item, dict)]
@@ -122,7 +126,7 @@ class Nominatim:
         )
 
 
-def read_results(text: str, results: list[Json]) -> Located:
+def read_results(text: str, results: list[Json]) -> Location:
     """Choose the result that is an area rather than a shop of that name."""
     read = [(found, area) for found in results if (area := area_of(found))]
     if not read:
@@ -145,7 +149,7 @@ def read_results(text: str, results: list[Json]) -> Located:
     if centre is None:
         raise BadProviderAnswer(PROVIDER, "a place has no location")
     name = text_of(best.get("display_name")) or text
-    return Located(
+    return Location(
         text=text,
         name=name,
         area=area,

@@ -13,10 +13,10 @@ from scrapersky.errors import (
     ProviderUnusable,
 )
 from scrapersky.providers.area import Box
-from scrapersky.providers.client import Answer, ClientPolicy
+from scrapersky.providers.client import ClientPolicy, ProviderAnswer
 from scrapersky.providers.openstreetmap.business_type import (
     MAIN_KEYS,
-    Meaning,
+    BusinessTypeTags,
     Selector,
 )
 from scrapersky.providers.openstreetmap.tag import PROVIDER
@@ -49,7 +49,9 @@ class OverpassSettings:
     )
 
 
-def search_query(meaning: Meaning, box: Box, settings: OverpassSettings) -> str:
+def search_query(
+    meaning: BusinessTypeTags, box: Box, settings: OverpassSettings
+) -> str:
     """Write the question for every place of a kind in a box."""
     places = [
         f"nwr{conditions}({box.south:.7f},{west:.7f},{box.north:.7f},{east:.7f});"
@@ -73,25 +75,25 @@ def header(settings: OverpassSettings) -> str:
     return f"[out:json][timeout:{seconds}][maxsize:{settings.query_memory}];"
 
 
-def alternatives(meaning: Meaning) -> Iterator[str]:
+def alternatives(meaning: BusinessTypeTags) -> Iterator[str]:
     """Give the conditions of each way to be meant."""
     if meaning.is_anything:
         yield f'[~"^({KINDS})$"~"."]["name"]'
     for selector in meaning.selectors:
-        yield written(selector)
+        yield write_conditions(selector)
     for word in meaning.words:
-        pattern = quoted(as_pattern(word))
-        tag = quoted("^" + as_pattern(word.casefold()).replace(" ", "[_ ]") + "s?$")
+        pattern = quote_text(as_pattern(word))
+        tag = quote_text("^" + as_pattern(word.casefold()).replace(" ", "[_ ]") + "s?$")
         yield f'[~"^({KINDS})$"~{tag},i]'
         yield f'[~"^({KINDS})$"~"."]["name"~{pattern},i]'
 
 
-def written(selector: Selector) -> str:
+def write_conditions(selector: Selector) -> str:
     """Write conditions that must all hold."""
     return "".join(
-        f"[{quoted(part.key)}~{quoted(as_pattern(part.value))},i]"
+        f"[{quote_text(part.key)}~{quote_text(as_pattern(part.value))},i]"
         if part.is_part
-        else f"[{quoted(part.key)}={quoted(part.value)}]"
+        else f"[{quote_text(part.key)}={quote_text(part.value)}]"
         for part in selector
     )
 
@@ -101,13 +103,13 @@ def as_pattern(text: str) -> str:
     return re.sub(r"([\\.^$*+?()\[\]{}|])", r"\\\1", text)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as the query language writes it; nothing in it can end it."""
     bare = re.sub(r"[\x00-\x1f\x7f]", " ", text)
     return '"' + bare.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def read_elements(answer: Answer) -> list[Json]:
+def read_elements(answer: ProviderAnswer) -> list[Json]:
     """Return the elements of an answer, or raise what its failure means."""
     match answer.status:
         case 200 if isinstance(answer.data, dict):
@@ -132,7 +134,7 @@ def read_elements(answer: Answer) -> list[Json]:
                 retry_after=answer.retry_after,
             )
         case status if 400 <= status < 500:  # noqa: PLR2004
-            raise ProviderRefused(PROVIDER, f"Overpass: {said(answer.text)}")
+            raise ProviderRefused(PROVIDER, f"Overpass: {error_words(answer.text)}")
     raise ProviderBusy(
         PROVIDER,
         f"Overpass is too busy (HTTP {answer.status})",
@@ -149,7 +151,7 @@ def refuse_remark(remark: object) -> None:
     raise ProviderBusy(PROVIDER, f"Overpass: {remark[:200]}")
 
 
-def said(page: str) -> str:
+def error_words(page: str) -> str:
     """Return the words of an error page."""
     found = re.findall(r"Error</strong>:([^<]*)", page)
     return "; ".join(part.strip() for part in found)[:300] or "it refused the query"

@@ -11,7 +11,7 @@ from scrapersky.providers.openstreetmap.business_type import MAIN_KEYS
 from scrapersky.providers.source import BusinessStatus, FoundPlace, Json, PlaceFacts
 from scrapersky.providers.value import (
     country_of,
-    joined,
+    join_parts,
     point_of,
     storable,
     text_of,
@@ -65,7 +65,7 @@ def read_element(element: Json) -> FoundPlace | None:
     tags = tags_of(element)
     if place_id is None or not tags:
         return None
-    point = where(element)
+    point = point_of_element(element)
     parts = address_parts(tags)
     return FoundPlace(
         source=PROVIDER,
@@ -89,7 +89,7 @@ def read_facts(element: Json, region: str | None) -> PlaceFacts:
     if place_id is None:
         raise PlaceGone(PROVIDER, "what was stored is not an element of the map")
     tags = tags_of(element)
-    point = where(element)
+    point = point_of_element(element)
     parts = address_parts(tags)
     phones = phones_of(tags, element, parts["country"] or region)
     return PlaceFacts(
@@ -143,7 +143,7 @@ def tags_of(element: Json) -> dict[str, str]:
     return {key: text for key, text in found.items() if text}
 
 
-def where(element: Json) -> Point | None:
+def point_of_element(element: Json) -> Point | None:
     """Return the point of a node, or the centre of a way or relation."""
     centre = element.get("center")
     at = centre if isinstance(centre, dict) else element
@@ -162,7 +162,7 @@ def categories_of(tags: Mapping[str, str]) -> tuple[str, ...]:
     for key, value in tags.items():
         bare = match[2] if (match := GONE.match(key) or COMING.match(key)) else key
         if bare in MAIN_KEYS and value != "no":
-            kinds += [bare if part == "yes" else part for part in split(value)]
+            kinds += [bare if part == "yes" else part for part in split_list(value)]
     return tuple(dict.fromkeys(kinds))
 
 
@@ -191,7 +191,9 @@ def address_parts(tags: Mapping[str, str]) -> dict[str, str | None]:
     )
     ordered = (number, street) if number_first else (street, number)
     return {
-        "street": joined((*ordered, tags.get("addr:unit")), " ") if street else None,
+        "street": join_parts((*ordered, tags.get("addr:unit")), " ")
+        if street
+        else None,
         "city": first(tags, CITIES),
         "region": first(tags, REGIONS),
         "postal_code": tags.get("addr:postcode"),
@@ -205,8 +207,8 @@ def address_of(tags: Mapping[str, str], parts: Mapping[str, str | None]) -> str 
         return full
     if parts["street"] is None and parts["city"] is None:
         return None
-    place = joined((parts["postal_code"], parts["city"]), " ")
-    return joined((parts["street"], place, parts["region"], parts["country"]))
+    place = join_parts((parts["postal_code"], parts["city"]), " ")
+    return join_parts((parts["street"], place, parts["region"], parts["country"]))
 
 
 def first_website(tags: Mapping[str, str]) -> str | None:
@@ -240,10 +242,10 @@ def links_of(tags: Mapping[str, str]) -> Iterator[str]:
 
 def values(tags: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
     """Return all values of some keys; one tag may hold several, `;` between them."""
-    return [part for key in keys if key in tags for part in split(tags[key])]
+    return [part for key in keys if key in tags for part in split_list(tags[key])]
 
 
-def split(value: str) -> list[str]:
+def split_list(value: str) -> list[str]:
     """Split a list in a tag."""
     return [part for part in (piece.strip() for piece in value.split(";")) if part]
 

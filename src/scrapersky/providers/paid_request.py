@@ -6,20 +6,26 @@ from typing import TypeVar
 
 from scrapersky.errors import ProviderError, ProviderUnusable
 from scrapersky.providers.budget import Budget, Charge
-from scrapersky.providers.client import Answer, Client, Pace, Request, next_pause
+from scrapersky.providers.client import (
+    ProviderAnswer,
+    ProviderClient,
+    ProviderRequest,
+    RequestPace,
+    next_pause,
+)
 
 ReadT = TypeVar("ReadT")
-FAILED = 400
+ERROR_STATUS = 400
 
 
-async def ask(
-    client: Client,
-    request: Request,
-    judge: Callable[[Answer], ReadT],
+async def ask_paid(
+    client: ProviderClient,
+    request: ProviderRequest,
+    judge: Callable[[ProviderAnswer], ReadT],
     *,
     budget: Budget,
     charge: Charge,
-    pace: Pace | None = None,
+    pace: RequestPace | None = None,
 ) -> ReadT:
     """Return what the judge reads in the answer to a request that was paid before.
 
@@ -32,7 +38,9 @@ async def ask(
             await pace.turn()
         await budget.reserve(charge)
         try:
-            return await judged(client, request, judge, budget=budget, charge=charge)
+            return await read_answer(
+                client, request, judge, budget=budget, charge=charge
+            )
         except ProviderError as error:
             failed += 1
             pause = next_pause(client.policy, failed, error.retry_after)
@@ -41,10 +49,10 @@ async def ask(
         await asyncio.sleep(pause.total_seconds())
 
 
-async def judged(
-    client: Client,
-    request: Request,
-    judge: Callable[[Answer], ReadT],
+async def read_answer(
+    client: ProviderClient,
+    request: ProviderRequest,
+    judge: Callable[[ProviderAnswer], ReadT],
     *,
     budget: Budget,
     charge: Charge,
@@ -54,6 +62,6 @@ async def judged(
     try:
         return judge(answer)
     except (ProviderError, ProviderUnusable):
-        if answer.status >= FAILED:
+        if answer.status >= ERROR_STATUS:
             await budget.refund(charge)
         raise

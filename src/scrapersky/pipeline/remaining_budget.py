@@ -8,10 +8,10 @@ from uuid import UUID
 
 import asyncpg
 
-from scrapersky.curation.site_budget import Budgets, SiteBudget, raised
+from scrapersky.curation.site_budget import Budgets, SiteBudget, apply_budget_changes
 
 # Counted, and not kept in step: whoever stores or deletes pages, it is right.
-STORED: Final = """
+COUNT_STORED: Final = """
 SELECT d.id, d.tenant_id, d.budget, t.budget AS tenant_budget,
   coalesce(u.pages_stored, 0) AS today, p.pages, p.url_bytes, p.hosts
 FROM domains d JOIN tenants t ON t.id = d.tenant_id
@@ -22,25 +22,25 @@ LEFT JOIN tenant_usage u ON u.tenant_id = d.tenant_id
   FROM pages WHERE domain_id = d.id) AS p
 WHERE d.id = ANY($1)
 """
-VARIANTS: Final = """
+FIND_VARIANTS: Final = """
 SELECT domain_id, url FROM pages WHERE domain_id = ANY($1) AND strpos(url, '?') > 0
   AND split_part(url, '?', 1) = ANY($2)
 """
 
 
 @dataclass(slots=True)
-class TenantRoom:
+class RemainingTenantBudget:
     """How many new pages a tenant may store today."""
 
     left: int
 
 
 @dataclass(slots=True)
-class Room:
+class RemainingBudget:
     """What is left of a site's budget for addresses."""
 
     budget: SiteBudget
-    tenant: TenantRoom
+    tenant: RemainingTenantBudget
     pages: int = 0
     url_bytes: int = 0
     hosts: set[str] = field(default_factory=set)
@@ -93,12 +93,12 @@ class Room:
 
     def _beyond_size(self, urls: Sequence[str]) -> Sequence[str]:
         """Return the tail of the list for which there is no room."""
-        room = {
+        left = {
             "pages_stored": self.budget.pages_stored - self.pages,
             "pages_stored of the tenant": self.tenant.left,
         }
-        name = min(room, key=lambda one: room[one])
-        end = max(min(room[name], len(urls)), 0)
+        name = min(left, key=lambda one: left[one])
+        end = max(min(left[name], len(urls)), 0)
         if beyond := len(urls) - end:
             self.dropped[name] += beyond
         size = self.url_bytes + sum(map(len, urls[:end]))
@@ -118,20 +118,20 @@ def plain_query(url: str) -> tuple[str, str]:
     return path, "&".join(sorted(query.split("&")))
 
 
-async def rooms_for(
+async def remaining_budgets(
     driver: "asyncpg.Connection[Any]",
     found: Mapping[UUID, Collection[str]],
     budgets: Budgets,
-) -> dict[UUID, Room]:
-    """Look how much room some sites have left for new addresses, all at once."""
-    rooms: dict[UUID, Room] = {}
-    tenants: dict[UUID, TenantRoom] = {}
-    for row in await driver.fetch(STORED, list(found)):
-        daily = raised(budgets.tenant, row["tenant_budget"])
+) -> dict[UUID, RemainingBudget]:
+    """Read what is left of several sites' budgets for new addresses, all at once."""
+    remaining: dict[UUID, RemainingBudget] = {}
+    tenants: dict[UUID, RemainingTenantBudget] = {}
+    for row in await driver.fetch(COUNT_STORED, list(found)):
+        daily = apply_budget_changes(budgets.tenant, row["tenant_budget"])
         left = daily.pages_stored - row["today"]
-        rooms[row["id"]] = Room(
-            raised(budgets.site, row["budget"]),
-            tenants.setdefault(row["tenant_id"], TenantRoom(left)),
+        remaining[row["id"]] = RemainingBudget(
+            apply_budget_changes(budgets.site, row["budget"]),
+            tenants.setdefault(row["tenant_id"], RemainingTenantBudget(left)),
             row["pages"],
             row["url_bytes"],
             set(row["hosts"] or ()),
@@ -140,7 +140,7 @@ async def rooms_for(
         url.partition("?")[0] for urls in found.values() for url in urls if "?" in url
     }
     if paths:
-        for row in await driver.fetch(VARIANTS, list(found), list(paths)):
+        for row in await driver.fetch(FIND_VARIANTS, list(found), list(paths)):
             path, query = plain_query(row["url"])
-            rooms[row["domain_id"]].queries.setdefault(path, set()).add(query)
-    return rooms
+            remaining[row["domain_id"]].queries.setdefault(path, set()).add(query)
+    return remaining
