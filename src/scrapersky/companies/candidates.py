@@ -103,7 +103,7 @@ Near = defaultdict[UUID, set[UUID]]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class MatchingContext:
     """Some records that wait, and everything that decides which companies they are of."""
 
     ids: list[UUID]
@@ -131,9 +131,9 @@ class Surroundings:
         return (said, worked) == (self.verdicts, self.worked)
 
 
-async def read_surroundings(
+async def read_matching_context(
     engine: AsyncEngine, tenant_id: UUID, after: UUID, most: int
-) -> Surroundings | None:
+) -> MatchingContext | None:
     """Read the next records that wait, and what surrounds them; None: none waits.
 
     No transaction is open while blocks are worked out, and none locks anything: whether
@@ -156,7 +156,7 @@ async def read_surroundings(
         first = {each for found in members.values() for each in found[:MOST_COMPARED]}
         read |= await read_facts(connection, first - {*read})
         facts = {key: one for key, (one, _) in read.items()}
-        return Surroundings(
+        return MatchingContext(
             ids=[one.id for one in waiting],
             near=near,
             facts=facts,

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from scrapersky.companies.evidence import Facts
 from scrapersky.companies.score import (
+    MatchScore,
     NameLevel,
     PlaceLevel,
-    Score,
     compare,
     contradict,
     level_of_names,
@@ -27,7 +27,7 @@ MOST_COMPARED: Final = 12
 """Records of one company that another is compared with: they agree with each other already."""
 MOST_ASKED: Final = 3
 """Questions to a person about one record."""
-A_PERSON: Final = Score(1.0, ("a person says that they are one company",))
+A_PERSON: Final = MatchScore(1.0, ("a person says that they are one company",))
 
 Pair = tuple[UUID, UUID]
 
@@ -52,7 +52,7 @@ class Union:
 
     one: UUID
     other: UUID
-    score: Score
+    score: MatchScore
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Clusters:
     assigned: dict[UUID, Assignment] = field(default_factory=dict)
     started: list[UUID] = field(default_factory=list)
     unions: list[Union] = field(default_factory=list)
-    questions: dict[Pair, Score] = field(default_factory=dict)
+    questions: dict[Pair, MatchScore] = field(default_factory=dict)
     company_of: dict[UUID, UUID] = field(default_factory=dict)
     members_of: dict[UUID, list[UUID]] = field(default_factory=dict)
     asked: Counter[UUID] = field(default_factory=Counter)
@@ -89,7 +89,7 @@ class Clusters:
         """Find the company of one record among those of its candidates."""
         one = self.facts[member_id]
         scores = self._scores(one, candidates)
-        best: dict[UUID, Score] = {}
+        best: dict[UUID, MatchScore] = {}
         may_join: dict[UUID, bool] = {}
         for other, score in sorted(scores.items(), key=lambda pair: -pair[1].share):
             company = self.company_of[other]
@@ -101,7 +101,7 @@ class Clusters:
             best.setdefault(company, score)
         self._settle(member_id, best)
 
-    def _settle(self, member_id: UUID, best: Mapping[UUID, Score]) -> None:
+    def _settle(self, member_id: UUID, best: Mapping[UUID, MatchScore]) -> None:
         others = [*best.items()]
         if member_id not in self.company_of:
             if not others:
@@ -138,7 +138,7 @@ class Clusters:
         )
         return [*islice(known, MOST_COMPARED)]
 
-    def _scores(self, one: Facts, candidates: Iterable[UUID]) -> dict[UUID, Score]:
+    def _scores(self, one: Facts, candidates: Iterable[UUID]) -> dict[UUID, MatchScore]:
         """Compare a record with some of each company but its own."""
         others = [self.facts[each] for each in candidates if each in self.facts]
         mine, compared = self.company_of.get(one.id), Counter[UUID]()
@@ -159,12 +159,12 @@ class Clusters:
             for other in strangers
         }
 
-    def _said(self, one: Facts, other: Facts) -> Score | None:
+    def _said(self, one: Facts, other: Facts) -> MatchScore | None:
         verdict = self.verdicts.get(in_order(one.id, other.id))
         if verdict is PairVerdict.SAME:
             return A_PERSON
         if verdict is PairVerdict.DIFFERENT:
-            return Score(0.0, ("a person says that they are two",), is_apart=True)
+            return MatchScore(0.0, ("a person says that they are two",), is_apart=True)
         return None
 
     def _may_join(self, member_id: UUID, company: UUID) -> bool:
@@ -195,7 +195,7 @@ class Clusters:
             return False
         return all(self._may_join(each.id, other) for each in self._known(one))
 
-    def _ask(self, member_id: UUID, other: UUID, score: Score) -> None:
+    def _ask(self, member_id: UUID, other: UUID, score: MatchScore) -> None:
         pair = in_order(member_id, other)
         is_open = score.asks or score.links
         is_settled = self._is_brand_site(*pair) or self._is_answered(member_id, other)

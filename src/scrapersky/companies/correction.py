@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.companies.clustering import in_order
 from scrapersky.companies.merging import (
-    Merged,
+    CompanyMergeResult,
     lock_companies,
     merge_companies,
     part_companies,
@@ -103,7 +103,7 @@ async def members_of(
 
 async def say_same(
     connection: AsyncConnection, actor: Actor, into: UUID, others: Sequence[UUID]
-) -> list[Merged]:
+) -> list[CompanyMergeResult]:
     """Make one company of several, and keep them one whatever sources say."""
     await lock_companies(connection, actor.tenant_id)
     wanted = [into, *(each for each in dict.fromkeys(others) if each != into)]
@@ -163,7 +163,7 @@ async def say_different(
 
 async def take_back_merge(
     connection: AsyncConnection, actor: Actor, merge_id: UUID
-) -> Merged:
+) -> CompanyMergeResult:
     """Make two companies again of what was merged, and keep them two."""
     await lock_companies(connection, actor.tenant_id)
     parted = await part_companies(connection, actor.tenant_id, merge_id)

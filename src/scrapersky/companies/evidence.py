@@ -1,21 +1,21 @@
 """What distinguishes companies, in forms that can be compared."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, hypot, radians
-from typing import Final
+from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from contact_extraction.errors import InvalidUrl
 from contact_extraction.host_kind import HostKind, kind_of_host, site_name
-from contact_extraction.plain import plain
+from contact_extraction.text import fold
 from contact_extraction.urls import parse_url
 from contact_extraction.wordlist import load_words
 from scrapersky.companies.lookalike import in_one_alphabet, mixes_alphabets
-from scrapersky.kit.once import once
 
-CELL: Final = 0.002
+CELL_DEGREES: Final = 0.002
 """Degrees: about 200 metres; what is nearby is looked for in nine of these."""
 METRES_PER_DEGREE: Final = 111_320
 LONGEST_BLOCK: Final = 80
@@ -27,7 +27,7 @@ MAX_PHONE_CHARACTERS: Final = 100
 MAX_LINKS: Final = 50
 """Addresses of one record among which a social profile is looked for."""
 FIRST_LETTERS: Final = 2
-REMEMBERED: Final = 2_000
+CACHED_NAMES: Final = 2_000
 """Readings of texts that come again soon: more would only fill a worker's memory."""
 
 LEGAL: Final = load_words("company_legal_forms")
@@ -44,6 +44,27 @@ DIGRAPHS: Final = re.compile(r"([aou])e")
 WORDS: Final = re.compile(r"[^\W_]+")
 
 
+OwnerT = TypeVar("OwnerT")
+ValueT = TypeVar("ValueT")
+
+
+class once(Generic[OwnerT, ValueT]):  # noqa: N801 - written as a decorator
+    """Like `functools.cached_property`, which until Python 3.12 takes a lock each time.
+
+    Whoever asks in two threads at the same moment has it worked out twice.
+    """
+
+    def __init__(self, work_out: Callable[[OwnerT], ValueT]) -> None:
+        self._work_out = work_out
+        self._name = work_out.__name__
+        self.__doc__ = work_out.__doc__
+
+    def __get__(self, owner: OwnerT, _type: type[OwnerT]) -> ValueT:
+        """Work it out, and put it where it is found before this is asked again."""
+        value = owner.__dict__[self._name] = self._work_out(owner)
+        return value
+
+
 def without_digraphs(word: str) -> str:
     """Write Mueller as Müller is written without its dots."""
     return DIGRAPHS.sub(r"\1", word) if "e" in word else word
@@ -54,7 +75,7 @@ COMMON: Final = frozenset(map(without_digraphs, load_words("company_common_words
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class CompanyName:
     """A name in the words that matter."""
 
     words: frozenset[str]
@@ -63,11 +84,11 @@ class Name:
     together: str = ""
     """All of them in their order, without anything between."""
 
-    def without(self, words: frozenset[str]) -> "Name":
+    def without(self, words: frozenset[str]) -> "CompanyName":
         """Return it without some words, unless nothing were left."""
         if self.core.isdisjoint(words) or self.core <= words:
             return self
-        return Name(self.words - words, self.core - words, self.together)
+        return CompanyName(self.words - words, self.core - words, self.together)
 
     @property
     def key(self) -> str:
@@ -75,16 +96,16 @@ class Name:
         return " ".join(sorted(self.core))[:LONGEST_BLOCK]
 
 
-@lru_cache(maxsize=REMEMBERED)
-def name_of(text: str | None) -> Name:
+@lru_cache(maxsize=CACHED_NAMES)
+def name_of(text: str | None) -> CompanyName:
     """Read a name: no accents, capitals, legal forms or linking words."""
-    bare = plain(in_one_alphabet((text or "")[:MAX_NAME_CHARACTERS]))
+    bare = fold(in_one_alphabet((text or "")[:MAX_NAME_CHARACTERS]))
     bare = bare.replace("'", "").replace("\u2019", "")
     every = WORDS.findall(bare)
     kept = [word for word in every if word not in LEGAL and word not in LINKING]
     listed = [without_digraphs(word) for word in (kept or every)[:MAX_NAME_WORDS]]
     words = frozenset(listed)
-    return Name(words, frozenset(words - COMMON) or words, "".join(listed))
+    return CompanyName(words, frozenset(words - COMMON) or words, "".join(listed))
 
 
 @dataclass(frozen=True)
@@ -110,7 +131,7 @@ class Facts:
     near_block: str | None = None
 
     @once
-    def read_name(self) -> Name:
+    def read_name(self) -> CompanyName:
         """Return the name in the words that matter."""
         return name_of(self.name)
 
@@ -175,17 +196,17 @@ class Facts:
 
 def cell_of(latitude: float, longitude: float) -> tuple[int, int]:
     """Return the square of the map in which a point lies."""
-    return int(latitude // CELL), int(longitude // CELL)
+    return int(latitude // CELL_DEGREES), int(longitude // CELL_DEGREES)
 
 
-def first_letters(name: Name) -> str:
+def first_letters(name: CompanyName) -> str:
     """Return the first letters of the longest word that matters."""
     longest = max(name.core, key=lambda word: (len(word), word), default="")
     return longest[:FIRST_LETTERS]
 
 
 def near_block(
-    name: Name, latitude: float | None, longitude: float | None
+    name: CompanyName, latitude: float | None, longitude: float | None
 ) -> str | None:
     """Return the block of what lies nearby and begins alike."""
     letters = first_letters(name)
@@ -195,7 +216,7 @@ def near_block(
     return f"{row}:{column}:{letters}"
 
 
-def name_block(name: Name, postal_code: str | None) -> str | None:
+def name_block(name: CompanyName, postal_code: str | None) -> str | None:
     """Return the block of the same words in the same postal code."""
     return f"{name.key}|{postal_code}" if name.key and postal_code else None
 
@@ -225,7 +246,7 @@ def postal_code_of(given: str | None, address: str | None) -> str | None:
 def street_of(given: str | None, address: str | None) -> str | None:
     """Return a street with its number in one form."""
     written = given or (address or "").partition(",")[0]
-    words = WORDS.findall(plain(written[:MAX_ADDRESS_CHARACTERS]))
+    words = WORDS.findall(fold(written[:MAX_ADDRESS_CHARACTERS]))
     short = (STREET_WORDS.get(word, word) for word in words)
     joined = " ".join(
         f"{word.removesuffix('strasse')}str" if word.endswith("strasse") else word
@@ -237,13 +258,13 @@ def street_of(given: str | None, address: str | None) -> str | None:
 def locality_of(city: str | None, address: str | None) -> str | None:
     """Return the words of the town: as given, or what an address has after the street."""
     written = city or (address or "").partition(",")[2]
-    listed = WORDS.findall(plain(written[:MAX_ADDRESS_CHARACTERS]))
+    listed = WORDS.findall(fold(written[:MAX_ADDRESS_CHARACTERS]))
     words = (without_digraphs(word) for word in listed)
     kept = dict.fromkeys(word for word in words if not word.isdecimal())
     return " ".join(kept)[:LONGEST_BLOCK] or None
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_NAMES)
 def own_domain(website: str | None) -> str | None:
     """Return the domain of a company's own website; None for what others host."""
     return site_name(website) if website else None
@@ -254,7 +275,7 @@ def social_profile(urls: list[str]) -> str | None:
     return min(filter(None, map(profile_of, urls[:MAX_LINKS])), default=None)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_NAMES)
 def profile_of(url: str) -> str | None:
     """Return whose profile an address is; None unless it is one."""
     try:

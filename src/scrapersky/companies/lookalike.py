@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from contact_extraction.text import strip_accents
+
 LATIN: Final = "LATIN"
 LOOKALIKES: Final[Mapping[str, tuple[str, str]]] = {
     "CYRILLIC": (
@@ -36,22 +38,26 @@ INTO: Final = {
 
 def skeleton(text: str) -> str:
     """Write a name as it looks, in Latin letters wherever there are such."""
-    return bare(text).translate(TO_LATIN) if FOREIGN.search(text) else text
+    return strip_accents(text).translate(TO_LATIN) if FOREIGN.search(text) else text
 
 
 def in_one_alphabet(text: str) -> str:
     """Write every word that mixes alphabets in the one that has most of its letters."""
-    return WORDS.sub(unmixed, bare(text)) if FOREIGN.search(text) else text
+    return (
+        WORDS.sub(word_in_one_alphabet, strip_accents(text))
+        if FOREIGN.search(text)
+        else text
+    )
 
 
 def mixes_alphabets(text: str | None) -> bool:
     """Say whether a word of a name has letters of two alphabets."""
     if not text or not FOREIGN.search(text):
         return False
-    return any(len(alphabets(word)) > 1 for word in WORDS.findall(bare(text)))
+    return any(len(alphabets(word)) > 1 for word in WORDS.findall(strip_accents(text)))
 
 
-def unmixed(found: re.Match[str]) -> str:
+def word_in_one_alphabet(found: re.Match[str]) -> str:
     """Write one word in one alphabet; as it is, where some letter has no counterpart."""
     word = found[0]
     ways = (word.translate(INTO[name]) for name, _ in alphabets(word).most_common())
@@ -62,9 +68,3 @@ def alphabets(word: str) -> Counter[str]:
     """Count the letters of a word by alphabet, of those that look alike."""
     names = (unicodedata.name(sign, "").partition(" ")[0] for sign in word)
     return Counter(name for name in names if name in INTO)
-
-
-def bare(text: str) -> str:
-    """Write letters without accents, which an imitation has as it likes."""
-    apart = unicodedata.normalize("NFKD", text)
-    return "".join(sign for sign in apart if not unicodedata.combining(sign))

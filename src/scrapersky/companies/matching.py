@@ -14,27 +14,29 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.companies.candidates import Surroundings, read_surroundings
+from scrapersky.companies.candidates import MatchingContext, read_matching_context
 from scrapersky.companies.clustering import Clusters, Union
+from scrapersky.companies.judging import judge_companies
 from scrapersky.companies.merging import lock_companies, merge_companies
+from scrapersky.companies.own_column import fill_own_columns
 from scrapersky.companies.reading import (
     NO_ID,
     QUERIES,
     Cursor,
-    Stretch,
+    RecordSlice,
     finish_reading,
-    keep_stretch,
-    read_stretch,
+    read_slice,
     start_of,
+    store_slice,
 )
 from scrapersky.companies.setback import DueTenant, due_tenants, recover, set_back
 from scrapersky.companies.summary import (
     MOST_RECORDS,
-    Begun,
+    FirstMember,
     start_companies,
     sum_up,
 )
-from scrapersky.db.transaction import committed
+from scrapersky.db.transaction import run_in_transaction
 from scrapersky.kit.json_text import json_text
 from scrapersky.kit.stopping import IsStopping, never
 
@@ -129,7 +131,7 @@ async def match_companies(
 
     `limit` bounds the records that are matched, `within` the time. A turn is one short
     transaction, which is whole: whoever is interrupted goes on from there. After each,
-    `give_way` is told how long it took, and may wait for others. A tenant at which it
+    `give_way` gets how long it took, and may wait for others. A tenant at which it
     fails rests, and the others go on.
     """
     ends_at = time.monotonic() + within.total_seconds() if within else float("inf")
@@ -185,7 +187,7 @@ async def tenant_steps(run: MatchingRun, tenant_id: UUID) -> AsyncGenerator[int]
             yield 0
             cursor = last
         ended = partial(finish_reading, tenant_id, kind, cursor.began)
-        await committed(run.engine, ended)
+        await run_in_transaction(run.engine, ended)
     size, after = FIRST_CHUNK, NO_ID
     while most := run.chunk_of(size):
         chunk = await match_chunk(run.engine, tenant_id, most, after, run.is_over)
@@ -195,17 +197,17 @@ async def tenant_steps(run: MatchingRun, tenant_id: UUID) -> AsyncGenerator[int]
         size, after = chunk.next_size, chunk.ids[-1]
         run.records += len(chunk.ids)
         yield len(chunk.ids)
-    await committed(run.engine, partial(complete, tenant_id))
+    await run_in_transaction(run.engine, partial(complete, tenant_id))
 
 
 async def read_step(
     engine: AsyncEngine, tenant_id: UUID, kind: str, after: Cursor
 ) -> Cursor | None:
     """Read some records, and sum up the companies they are of; None: there are none."""
-    refused: Stretch | None = None
-    while stretch := await read_stretch(engine, tenant_id, kind, after):
+    refused: RecordSlice | None = None
+    while stretch := await read_slice(engine, tenant_id, kind, after):
         try:
-            await committed(engine, partial(keep_step, tenant_id, stretch))
+            await run_in_transaction(engine, partial(keep_step, tenant_id, stretch))
         except IntegrityError:
             # What was deleted since is not among them when they are read again.
             if stretch == refused:
@@ -217,11 +219,11 @@ async def read_step(
 
 
 async def keep_step(
-    tenant_id: UUID, stretch: Stretch, connection: AsyncConnection
+    tenant_id: UUID, stretch: RecordSlice, connection: AsyncConnection
 ) -> None:
     """Keep some records, and sum up the companies they are of already."""
     await lock_companies(connection, tenant_id)
-    await sum_up(connection, await keep_stretch(connection, tenant_id, stretch))
+    await sum_up(connection, await store_slice(connection, tenant_id, stretch))
 
 
 async def complete(tenant_id: UUID, connection: AsyncConnection) -> None:
@@ -241,14 +243,14 @@ async def match_chunk(
     is_over: Callable[[], bool],
 ) -> Chunk | None:
     """Find the companies of some records; None: all are matched."""
-    while sight := await read_surroundings(engine, tenant_id, after, most):
+    while sight := await read_matching_context(engine, tenant_id, after, most):
         clusters = sight.clusters()
         # In a thread and in no transaction: the loop goes on, and nobody waits for us.
         placed = await asyncio.to_thread(
             place_some, clusters, sight.ids, sight.near, is_over
         )
         step = partial(store, tenant_id, sight, placed, clusters)
-        if await committed(engine, step):
+        if await run_in_transaction(engine, step):
             return Chunk(placed, clusters.comparisons)
         # Somebody was faster: less is sooner done.
         most = max(1, most // 2)
@@ -274,7 +276,7 @@ def place_some(
 
 async def store(
     tenant_id: UUID,
-    sight: Surroundings,
+    sight: MatchingContext,
     ids: list[UUID],
     clusters: Clusters,
     connection: AsyncConnection,
@@ -305,10 +307,13 @@ async def store(
     touched = {clusters.company_of[each] for each in ids} - started
     touched |= {each for union in clusters.unions for each in (union.one, union.other)}
     await sum_up(connection, touched)
+    await fill_own_columns(connection, ids)
+    # What begins is summed up before its records get its key; the website is asked after that.
+    await judge_companies(connection, started)
     return True
 
 
-def begun_by(clusters: Clusters) -> list[Begun]:
+def begun_by(clusters: Clusters) -> list[FirstMember]:
     """List the records that new companies begin with, with how sure each is."""
     counted = Counter[UUID]()
     begun = []
@@ -316,7 +321,7 @@ def begun_by(clusters: Clusters) -> list[Begun]:
     for member_id, one in clusters.assigned.items():
         if one.company_id in started and counted[one.company_id] < MOST_RECORDS:
             counted[one.company_id] += 1
-            begun.append(Begun(one.company_id, member_id, one.score))
+            begun.append(FirstMember(one.company_id, member_id, one.score))
     return begun
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.kit.json_text import json_text
 from scrapersky.records.audit import Actor
+from scrapersky.records.change import ChangeEvent, note_changes
 from scrapersky.records.status import LeadStatus
 
 LOCK: Final = text(
@@ -19,7 +20,8 @@ LOCK: Final = text(
 )
 TWO: Final = text(
     f"""SELECT id, created_at, worked_at, lead_status::text AS lead_status, owner_id, notes,
-      tags, own::text AS own FROM companies WHERE tenant_id = :tenant AND id = ANY(:ids)
+      tags, own::text AS own, follow_up_on
+    FROM companies WHERE tenant_id = :tenant AND id = ANY(:ids)
     ORDER BY (worked_at IS NULL AND lead_status = '{LeadStatus.NEW}'), created_at, id
     FOR UPDATE"""  # noqa: S608 - our own labels
 )
@@ -37,7 +39,8 @@ FOLLOW: Final = text("UPDATE company_merges SET into_id = :into WHERE into_id = 
 WRITE: Final = text(
     """UPDATE companies SET lead_status = CAST(:lead_status AS lead_status),
       owner_id = CAST(:owner_id AS uuid), notes = :notes, tags = CAST(:tags AS text[]),
-      own = CAST(:own AS jsonb), worked_at = CAST(:worked_at AS timestamptz)
+      own = CAST(:own AS jsonb), follow_up_on = CAST(:follow_up_on AS date),
+      worked_at = CAST(:worked_at AS timestamptz)
     WHERE id = :id"""
 )
 DROP: Final = text("DELETE FROM companies WHERE id = :gone")
@@ -57,11 +60,13 @@ MOVE_BACK: Final = text(
 UNDONE: Final = text(
     "UPDATE company_merges SET undone_at = clock_timestamp() WHERE id = :id"
 )
-WORKED: Final = ("lead_status", "owner_id", "notes", "tags", "own", "worked_at")
+WORKED: Final = (
+    "lead_status", "owner_id", "notes", "tags", "own", "follow_up_on", "worked_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class CompanyMergeResult:
     """What a merge came to."""
 
     id: UUID
@@ -84,7 +89,7 @@ async def merge_companies(
     score: float | None = None,
     into: UUID | None = None,
     actor: Actor | None = None,
-) -> Merged | None:
+) -> CompanyMergeResult | None:
     """Make one company of two; the one people have worked on stays, else the older.
 
     `into` names the one that stays, `actor` the person who says so. None: one of the two
@@ -117,8 +122,17 @@ async def merge_companies(
     if gone.worked_at is not None or gone.lead_status != "New":
         await write_work(connection, kept.id, joined_work(work_of(kept), work_of(gone)))
     await connection.execute(DROP, {"gone": gone.id})
+    details = {"into": str(kept.id)}
+    await note_changes(
+        connection,
+        tenant_id,
+        "companies",
+        [gone.id],
+        ChangeEvent.MERGED,
+        details=details,
+    )
     assert merge_id is not None  # noqa: S101 - RETURNING
-    return Merged(merge_id, kept.id, gone.id)
+    return CompanyMergeResult(merge_id, kept.id, gone.id)
 
 
 def work_of(row: Row[Any]) -> dict[str, Any]:
@@ -137,6 +151,7 @@ def read_work(kept: str) -> dict[str, Any]:
 def joined_work(kept: dict[str, Any], gone: dict[str, Any]) -> dict[str, Any]:
     """Join what people wrote about two: nothing of it is lost."""
     notes = [each["notes"] for each in (kept, gone) if each["notes"]]
+    days = [each["follow_up_on"] for each in (kept, gone) if each["follow_up_on"]]
     times = [each["worked_at"] for each in (kept, gone) if each["worked_at"]]
     return {
         "lead_status": joined_status(kept["lead_status"], gone["lead_status"]),
@@ -144,6 +159,7 @@ def joined_work(kept: dict[str, Any], gone: dict[str, Any]) -> dict[str, Any]:
         "notes": "\n\n".join(dict.fromkeys(notes)) or None,
         "tags": [*dict.fromkeys([*kept["tags"], *gone["tags"]])],
         "own": {**gone["own"], **kept["own"]},
+        "follow_up_on": min(days, default=None),
         "worked_at": max(times, default=None),
     }
 
@@ -155,7 +171,7 @@ def joined_status(kept: str, gone: str) -> str:
     return gone if kept == LeadStatus.NEW else kept
 
 
-def inherited(work: dict[str, Any], status: str) -> dict[str, Any]:
+def inherited_work(work: dict[str, Any], status: str) -> dict[str, Any]:
     """Return what people wrote about a part, which is not contacted if the whole was not."""
     is_stopped = status == LeadStatus.DO_NOT_CONTACT
     return {**work, "lead_status": status} if is_stopped else work
@@ -165,7 +181,7 @@ async def write_work(
     connection: AsyncConnection, company_id: UUID, work: dict[str, Any]
 ) -> None:
     """Write what people said about a company."""
-    owner, at = work["owner_id"], work["worked_at"]
+    owner, at, day = work["owner_id"], work["worked_at"], work["follow_up_on"]
     await connection.execute(
         WRITE,
         {
@@ -173,6 +189,7 @@ async def write_work(
             "id": company_id,
             "own": json_text(work["own"]),
             "owner_id": UUID(owner) if isinstance(owner, str) else owner,
+            "follow_up_on": date.fromisoformat(day) if isinstance(day, str) else day,
             "worked_at": datetime.fromisoformat(at) if isinstance(at, str) else at,
         },
     )
@@ -180,7 +197,7 @@ async def write_work(
 
 async def part_companies(
     connection: AsyncConnection, tenant_id: UUID, merge_id: UUID
-) -> tuple[Merged, list[UUID]] | None:
+) -> tuple[CompanyMergeResult, list[UUID]] | None:
     """Take a merge back: the other company has its key, records and notes again.
 
     What people wrote since stays with the one that stayed, but for Do Not Contact, which
@@ -196,16 +213,16 @@ async def part_companies(
     theirs, before = read_work(merge.work), read_work(merge.work_before)
     rows = {"tenant": tenant_id, "ids": [merge.into_id]}
     now = (await connection.execute(TWO, rows)).one()
-    await write_work(connection, merge.gone_id, inherited(theirs, now.lead_status))
+    await write_work(connection, merge.gone_id, inherited_work(theirs, now.lead_status))
     joined = joined_work(before, theirs)
-    if stored(work_of(now)) == stored(joined):
-        kept = inherited(before, now.lead_status)
+    if comparable_work(work_of(now)) == comparable_work(joined):
+        kept = inherited_work(before, now.lead_status)
         await write_work(connection, merge.into_id, kept)
     await connection.execute(UNDONE, {"id": merge_id})
-    return Merged(merge_id, merge.into_id, merge.gone_id), [*moved]
+    return CompanyMergeResult(merge_id, merge.into_id, merge.gone_id), [*moved]
 
 
-def stored(work: dict[str, Any]) -> bytes:
+def comparable_work(work: dict[str, Any]) -> bytes:
     """Return what people wrote in a form that can be compared."""
     content = {name: value for name, value in work.items() if name != "worked_at"}
     return orjson.dumps(content, default=str, option=orjson.OPT_SORT_KEYS)

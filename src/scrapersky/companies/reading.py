@@ -25,15 +25,16 @@ from scrapersky.companies.evidence import (
 from scrapersky.kit.json_text import json_text
 from scrapersky.privacy.suppression import hold_back
 
-STEP: Final = 1_000
+STEP_ROWS: Final = 1_000
 """Records read in one transaction."""
-OVERLAP: Final = timedelta(minutes=2)
+READ_OVERLAP: Final = timedelta(minutes=2)
 """How long a transaction that stores records may take: as far back is read again."""
 NO_ID: Final = UUID(int=0)
 
 SITE: Final = """
   p.id AS place_id, b.id AS business_id, coalesce(p.source, 'business') AS source,
-  coalesce(b.name, p.name) AS name, coalesce(b.website, p.website) AS website,
+  coalesce(b.name, p.name) AS name, coalesce(b.website, p.website, (SELECT 'https://' || x.domain
+    FROM domains x WHERE x.id = b.domain_id)) AS website,
   coalesce(b.phone, p.phone) AS phone, p.address, b.street, b.city, b.postal_code,
   coalesce(b.latitude, p.latitude) AS latitude,
   coalesce(b.longitude, p.longitude) AS longitude, b.links, p.moved_to
@@ -59,8 +60,8 @@ DOMAINS: Final = text(
       d.organisation->'address'->>'postal_code' AS postal_code,
       d.organisation->'address'->>'text' AS address,
       NOT EXISTS (SELECT FROM local_businesses b WHERE b.domain_id = d.id)
-        AND coalesce(d.verdict, 'own_site') IN ('own_site', 'unreachable',
-          'login_wall', 'challenge_wall') AS is_alone
+        AND d.verdict IN ('own_site', 'unreachable', 'login_wall', 'challenge_wall')
+        AS is_alone
     FROM domains d
     WHERE d.tenant_id = :tenant AND (d.updated_at, d.id) > (:at, :id)
     ORDER BY d.updated_at, d.id LIMIT :most"""
@@ -89,7 +90,7 @@ FACTS: Final = (
 )  # fmt: skip
 
 
-def keeping(key: str, *beside: str) -> TextClause:
+def upsert_statement(key: str, *beside: str) -> TextClause:
     """Write the statement that keeps members, and marks those that say something new."""
     columns = ", ".join((key, *beside, *FACTS))
     theirs = ", ".join(f"m.{name}" for name in (*beside, *FACTS))
@@ -107,9 +108,9 @@ def keeping(key: str, *beside: str) -> TextClause:
     )
 
 
-KEEP_PLACES: Final = keeping("place_id", "business_id")
-KEEP_BUSINESSES: Final = keeping("business_id")
-KEEP_DOMAINS: Final = keeping("domain_id")
+KEEP_PLACES: Final = upsert_statement("place_id", "business_id")
+KEEP_BUSINESSES: Final = upsert_statement("business_id")
+KEEP_DOMAINS: Final = upsert_statement("domain_id")
 
 PROGRESS: Final = text(
     """SELECT clock_timestamp() AS now, p.read_until, p.began_at, p.cursor_at, p.cursor_id
@@ -125,7 +126,8 @@ KEEP_CURSOR: Final = text(
 KEEP_READ: Final = text(
     """INSERT INTO company_progress (tenant_id, kind, read_until)
     VALUES (:tenant, :kind, :until)
-    ON CONFLICT (tenant_id, kind) DO UPDATE SET read_until = excluded.read_until,
+    ON CONFLICT (tenant_id, kind) DO UPDATE SET
+      read_until = greatest(company_progress.read_until, excluded.read_until),
       began_at = NULL, cursor_at = NULL, cursor_id = NULL"""
 )
 BY_DOMAINS: Final = text(
@@ -146,7 +148,7 @@ Read = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RecordSlice:
     """Some records that changed, in the form in which they are kept."""
 
     kind: str
@@ -163,29 +165,29 @@ class Cursor:
     id: UUID = NO_ID
 
 
-async def read_stretch(
+async def read_slice(
     engine: AsyncEngine, tenant_id: UUID, kind: str, after: Cursor
-) -> Stretch | None:
+) -> RecordSlice | None:
     """Read the next records that changed; None: there are none.
 
     Nothing is kept yet, and no transaction is open while they are read for what counts.
     """
-    values = {"tenant": tenant_id, "at": after.at, "id": after.id, "most": STEP}
+    values = {"tenant": tenant_id, "at": after.at, "id": after.id, "most": STEP_ROWS}
     async with engine.connect() as connection:
         rows = (await connection.execute(QUERIES[kind], values)).all()
     if not rows:
         return None
     last = Cursor(after.began, rows[-1].updated_at, rows[-1].row_id)
-    return Stretch(kind, last, await asyncio.to_thread(read_rows, kind, rows))
+    return RecordSlice(kind, last, await asyncio.to_thread(read_rows, kind, rows))
 
 
-async def keep_stretch(
-    connection: AsyncConnection, tenant_id: UUID, stretch: Stretch
+async def store_slice(
+    connection: AsyncConnection, tenant_id: UUID, stretch: RecordSlice
 ) -> frozenset[UUID]:
     """Keep what records say, and how far that is; return whose they are already."""
     kept = {"tenant": tenant_id, "kind": stretch.kind, **asdict(stretch.last)}
     await connection.execute(KEEP_CURSOR, kept)
-    return await KEPT[stretch.kind](connection, tenant_id, stretch.read)
+    return await WRITERS[stretch.kind](connection, tenant_id, stretch.read)
 
 
 async def start_of(engine: AsyncEngine, tenant_id: UUID, kind: str) -> Cursor:
@@ -203,7 +205,7 @@ async def finish_reading(
     tenant_id: UUID, kind: str, began: datetime, connection: AsyncConnection
 ) -> None:
     """Keep that everything of a kind was read that had been stored by then."""
-    kept = {"tenant": tenant_id, "kind": kind, "until": began - OVERLAP}
+    kept = {"tenant": tenant_id, "kind": kind, "until": began - READ_OVERLAP}
     await connection.execute(KEEP_READ, kept)
 
 
@@ -216,8 +218,8 @@ async def keep_sites(
     sites = [{**one, "phone": guard.clean(one["phone"])} for one in read]
     of_places = [one for one in sites if one["place_id"]]
     alone = [one for one in sites if not one["place_id"]]
-    await keep(connection, tenant_id, KEEP_PLACES, of_places)
-    await keep(connection, tenant_id, KEEP_BUSINESSES, alone)
+    await upsert_members(connection, tenant_id, KEEP_PLACES, of_places)
+    await upsert_members(connection, tenant_id, KEEP_BUSINESSES, alone)
     values = {
         "places": [one["place_id"] for one in of_places],
         "businesses": [one["business_id"] for one in alone],
@@ -230,7 +232,7 @@ async def keep_domains(
 ) -> frozenset[UUID]:
     """Keep domains that no business names as members; return whom the others are of."""
     alone = [one for one in read if one["is_alone"]]
-    await keep(connection, tenant_id, KEEP_DOMAINS, alone)
+    await upsert_members(connection, tenant_id, KEEP_DOMAINS, alone)
     values = {"tenant": tenant_id, "names": [one["domain"] for one in read]}
     return frozenset((await connection.scalars(BY_NAMES, values)).all())
 
@@ -243,7 +245,7 @@ async def of_their_domains(
     return frozenset((await connection.scalars(BY_DOMAINS, values)).all())
 
 
-KEPT: Final = {
+WRITERS: Final = {
     "places": keep_sites,
     "businesses": keep_sites,
     "domains": keep_domains,
@@ -252,7 +254,7 @@ KEPT: Final = {
 }
 
 
-async def keep(
+async def upsert_members(
     connection: AsyncConnection,
     tenant_id: UUID,
     statement: TextClause,
@@ -265,12 +267,12 @@ async def keep(
         await connection.execute(statement, values)
 
 
-def cut(value: str | None, most: int) -> str | None:
+def truncate(value: str | None, most: int) -> str | None:
     """Return what is read of a value: stored ones may be older than their limits."""
     return value and value[:most]
 
 
-def site(row: Row) -> dict[str, Any]:
+def place_facts(row: Row) -> dict[str, Any]:
     """Write what a place, or its business, is matched by."""
     name = name_of(row.name)
     code = postal_code_of(row.postal_code, row.address)
@@ -279,9 +281,9 @@ def site(row: Row) -> dict[str, Any]:
         "place_id": row.place_id,
         "business_id": row.business_id,
         "source": row.source,
-        "name": cut(row.name, MAX_NAME_CHARACTERS),
+        "name": truncate(row.name, MAX_NAME_CHARACTERS),
         "domain": own_domain(row.website),
-        "phone": cut(row.phone, MAX_PHONE_CHARACTERS),
+        "phone": truncate(row.phone, MAX_PHONE_CHARACTERS),
         "social": social_profile(urls),
         "street": street_of(row.street, row.address),
         "locality": locality_of(row.city, row.address),
@@ -294,7 +296,7 @@ def site(row: Row) -> dict[str, Any]:
     }
 
 
-def website(row: Row) -> dict[str, Any]:
+def domain_facts(row: Row) -> dict[str, Any]:
     """Write what a domain that no business names is matched by: what it claims."""
     if not row.is_alone:
         return {"is_alone": False, "domain": row.domain}
@@ -303,9 +305,9 @@ def website(row: Row) -> dict[str, Any]:
         "is_alone": True,
         "domain_id": row.domain_id,
         "source": row.source,
-        "name": cut(row.name, MAX_NAME_CHARACTERS),
+        "name": truncate(row.name, MAX_NAME_CHARACTERS),
         "domain": row.domain,
-        "phone": cut(row.phone, MAX_PHONE_CHARACTERS),
+        "phone": truncate(row.phone, MAX_PHONE_CHARACTERS),
         "social": social_profile([*row.links]),
         "street": street_of(row.street, row.address),
         "locality": locality_of(row.city, row.address),
@@ -314,17 +316,17 @@ def website(row: Row) -> dict[str, Any]:
     }
 
 
-def whose(row: Row) -> dict[str, Any]:
+def website_of_row(row: Row) -> dict[str, Any]:
     """Write on which website a contact or a person was found."""
     return {"domain_id": row.domain_id}
 
 
 FORMS: Final = {
-    "places": site,
-    "businesses": site,
-    "domains": website,
-    "contacts": whose,
-    "people": whose,
+    "places": place_facts,
+    "businesses": place_facts,
+    "domains": domain_facts,
+    "contacts": website_of_row,
+    "people": website_of_row,
 }
 
 

@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from scrapersky.companies.evidence import Facts, Name, metres_between
+from scrapersky.companies.evidence import CompanyName, Facts, metres_between
 from scrapersky.companies.lookalike import skeleton
 
-LINK: Final = 0.87
+LINK_SHARE: Final = 0.87
 """At least this sure: the records are linked without a person."""
-REVIEW: Final = 0.16
+REVIEW_SHARE: Final = 0.16
 """At least this sure: a person is asked."""
 
 SAME_PLACE_METRES: Final = 75
@@ -54,7 +54,7 @@ class ValueLevel(StrEnum):
     DIFFERENT = "different"
 
 
-PRIOR: Final = -4.0
+PRIOR_ODDS: Final = -4.0
 NAME_WEIGHT: Final = {
     NameLevel.SAME: 3.5,
     NameLevel.SPELLING: 2.5,
@@ -100,13 +100,13 @@ DOMAIN_SAID: Final = {
     ValueLevel.SHARED: "same website, which several locations share",
     ValueLevel.DIFFERENT: "different websites",
 }
-CERTAIN: Final = 0.99
+STATED_SHARE: Final = 0.99
 """What a source says itself: that a place moved, which website is its own."""
 CLAIMED: Final = "only the website itself says so"
 MIXED: Final = "a name mixes alphabets"
 
 
-class Findings(NamedTuple):
+class MatchLevels(NamedTuple):
     """How two records stand to each other in everything that both say."""
 
     name: NameLevel
@@ -121,7 +121,7 @@ class Findings(NamedTuple):
     def odds(self) -> float:
         """Return the log-odds that both are one company."""
         return (
-            PRIOR
+            PRIOR_ODDS
             + NAME_WEIGHT[self.name]
             + PLACE_WEIGHT[self.place]
             + PHONE_WEIGHT[self.phone]
@@ -145,7 +145,7 @@ class Findings(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class MatchScore:
     """How likely two records are one company, and what that rests on."""
 
     share: float
@@ -158,15 +158,15 @@ class Score:
     @property
     def links(self) -> bool:
         """Say whether they are linked without a person."""
-        return self.share >= LINK and not self.is_apart and not self.is_claim
+        return self.share >= LINK_SHARE and not self.is_apart and not self.is_claim
 
     @property
     def asks(self) -> bool:
         """Say whether a person is asked."""
-        return self.share >= REVIEW and not self.links
+        return self.share >= REVIEW_SHARE and not self.links
 
 
-MOVED: Final = Score(CERTAIN, ("its source says that it moved",))
+MOVED: Final = MatchScore(STATED_SHARE, ("its source says that it moved",))
 
 
 def compare(
@@ -175,7 +175,7 @@ def compare(
     *,
     is_switchboard: bool = False,
     is_brand: bool = False,
-) -> Score:
+) -> MatchScore:
     """Weigh everything that two records say.
 
     `is_switchboard`: their phone number is that of many; `is_brand`: so is their
@@ -191,7 +191,7 @@ def compare(
         or found.is_mixed
         or is_elsewhere(one, other, found.place)
     )
-    return weighed(found, is_apart=is_apart)
+    return weigh(found, is_apart=is_apart)
 
 
 def contradict(one: Facts, other: Facts) -> bool:
@@ -213,18 +213,18 @@ def is_elsewhere(one: Facts, other: Facts, place: PlaceLevel) -> bool:
 
 
 @cache
-def weighed(found: Findings, *, is_apart: bool) -> Score:
+def weigh(found: MatchLevels, *, is_apart: bool) -> MatchScore:
     """Weigh what was found; kept, since there are no more than 5,760 ways to differ."""
     share = share_of(found.odds)
     # Of most pairs nobody asks why they are two.
-    return Score(share, found.reasons if share >= REVIEW else (), is_apart)
+    return MatchScore(share, found.reasons if share >= REVIEW_SHARE else (), is_apart)
 
 
 def findings(
     one: Facts, other: Facts, *, is_switchboard: bool = False, is_brand: bool = False
-) -> Findings:
+) -> MatchLevels:
     """Compare everything that two records say."""
-    return Findings(
+    return MatchLevels(
         name=level_of_names(one, other),
         place=place_level(one, other),
         phone=phone_level(one, other, is_shared=is_switchboard),
@@ -234,13 +234,13 @@ def findings(
     )
 
 
-def of_website(one: Facts, other: Facts, found: Findings) -> Score:
+def of_website(one: Facts, other: Facts, found: MatchLevels) -> MatchScore:
     """Weigh a website that no business names: it belongs to whoever names it.
 
     What it says about itself anybody can write on a page: that is a question at most.
     """
     if found.domain is ValueLevel.SAME:
-        return Score(CERTAIN, ("it is its website",))
+        return MatchScore(STATED_SHARE, ("it is its website",))
     is_near = found.place in {PlaceLevel.SAME, PlaceLevel.NEAR}
     claimed = found._replace(
         name=level_of_looks(one, other),
@@ -250,7 +250,7 @@ def of_website(one: Facts, other: Facts, found: Findings) -> Score:
     is_other = found.domain is not ValueLevel.UNKNOWN
     is_apart = is_other or claimed.name is NameLevel.DIFFERENT
     reasons = (*claimed.reasons, CLAIMED)
-    return Score(share_of(claimed.odds), reasons, is_apart, is_claim=True)
+    return MatchScore(share_of(claimed.odds), reasons, is_apart, is_claim=True)
 
 
 def share_of(odds: float) -> float:
@@ -344,7 +344,7 @@ def level_of_looks(one: Facts, other: Facts) -> NameLevel:
     return max(levels, key=NAME_WEIGHT.__getitem__)
 
 
-def name_level(one: Name, other: Name) -> NameLevel:
+def name_level(one: CompanyName, other: CompanyName) -> NameLevel:
     """Compare two names by the words that say which company it is."""
     if not one.words or not other.words:
         return NameLevel.UNKNOWN
@@ -390,7 +390,7 @@ def is_typo(one: str, other: str) -> bool:
     return not one.isdecimal() and OSA.distance(one, other, score_cutoff=1) <= 1
 
 
-def is_written_together(one: Name, other: Name) -> bool:
+def is_written_together(one: CompanyName, other: CompanyName) -> bool:
     """Say whether two names are the same but for where their words end."""
     shortest = min(len(one.together), len(other.together))
     if any_number(one.words ^ other.words) or shortest < SHORTEST_TOGETHER:

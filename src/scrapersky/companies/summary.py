@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.contacts.confidence import LEAST_SURE
 from contact_extraction.email_type import EmailType
-from scrapersky.kit.deliverability import Deliverability
-from scrapersky.records.status import ContactCurationStatus, LeadStatus
+from scrapersky.companies.judging import judge_companies
+from scrapersky.records.status import ContactCurationStatus, Deliverability, LeadStatus
 
 SHOWN: Final = (
     "name", "categories", "street", "city", "region", "postal_code", "country",
@@ -21,8 +21,27 @@ SHOWN: Final = (
 )  # fmt: skip
 MOST_RECORDS: Final = 50
 """Records of one company that are summed up: the bound keeps the planner from reading all."""
-UNCERTAIN: Final = 0.5
+UNKNOWN_CONFIDENCE: Final = 0.5
 """How sure we are to reach a company of which no address is known."""
+
+LETTERS: Final = "regexp_replace(lower({}), '[^[:alnum:]]', '', 'g')"
+LOCAL: Final = LETTERS.format("split_part(y.email, '@', 1)")
+# kunze@ of kunze.example is the company's, though its owner is called so; jan.kunze@ is his.
+OF_THE_COMPANY: Final = f"""{LOCAL} IN ({LETTERS.format("split_part(d.domain, '.', 1)")},
+    {LETTERS.format("coalesce(j.name, '')")})
+  AND {LOCAL} <> {LETTERS.format("y.name")}"""
+# What stands beside several people, and what names a function, reaches none of them alone.
+OWN_ADDRESS: Final = f"""y.name IS NOT NULL AND y.email_type <> '{EmailType.SERVICE}'
+  AND NOT ({OF_THE_COMPANY}) AND (SELECT count(*) FROM people o
+    WHERE o.domain_id = y.domain_id AND o.email = y.email) < 2"""  # noqa: S608 - our own label
+
+# Of a website of several branches, what stands beside another town is of another branch.
+OF_THIS_BRANCH: Final = """coalesce(y.phone = j.phone, false)
+  OR coalesce(lower(y.address->>'city') = lower(j.address->>1), false)"""
+
+# An address of nothing but the town, as a file has it, is no street.
+NOT_ONLY_TOWN: Final = """nullif(address, concat_ws(', ',
+      nullif(concat_ws(' ', postal_code, city), ''), region, country))"""
 
 OLD = ", ".join(f"c.{name}" for name in SHOWN)
 NEW = ", ".join(f"s.{name}" for name in SHOWN)
@@ -42,7 +61,7 @@ def summed_up(records: str) -> str:
     """Write the query that sums up companies from some of their records.
 
     The best source of a value is the business, then the place, then the website; among
-    equals what was reported last.
+    equals what was reported last. An import goes first or last, as was said with it.
     """
     return f"""
 WITH seen AS MATERIALIZED (
@@ -57,8 +76,11 @@ WITH seen AS MATERIALIZED (
     coalesce(b.rating, p.rating) AS rating,
     coalesce(b.reviews_count, p.reviews_count) AS reviews_count,
     least(m.created_at, p.created_at, b.created_at) AS first_seen_at, p.seen_at,
-    row_number() OVER (PARTITION BY m.company_id ORDER BY (b.id IS NULL),
-      (p.id IS NULL), p.seen_at DESC NULLS LAST, m.id) AS place,
+    row_number() OVER (PARTITION BY m.company_id ORDER BY
+      (b.attributes->>'known_values' IS DISTINCT FROM 'replaced'), (b.id IS NULL),
+      (p.id IS NULL),
+      CASE WHEN b.attributes->>'known_values' = 'kept' THEN b.created_at END NULLS FIRST,
+      p.seen_at DESC NULLS LAST, m.id) AS place,
     row_number() OVER (PARTITION BY m.company_id ORDER BY p.seen_at DESC NULLS LAST,
       m.id) AS latest
   FROM {records}
@@ -70,7 +92,7 @@ WITH seen AS MATERIALIZED (
       FILTER (WHERE coalesce(b_name, p_name, member_name) IS NOT NULL))[1] AS name,
     (array_agg(to_jsonb(categories) ORDER BY place)
       FILTER (WHERE cardinality(categories) > 0))[1] AS categories,
-    (array_agg(jsonb_build_array(coalesce(street, address), city, region, postal_code,
+    (array_agg(jsonb_build_array(coalesce(street, {NOT_ONLY_TOWN}), city, region, postal_code,
       country) ORDER BY (city IS NULL), place)
       FILTER (WHERE coalesce(street, city, address) IS NOT NULL))[1] AS address,
     (array_agg(latitude ORDER BY place) FILTER (WHERE latitude IS NOT NULL))[1]
@@ -100,15 +122,17 @@ WITH seen AS MATERIALIZED (
     best.id AS email_contact_id, best.kind AS email_kind, best.reason AS email_reason,
     who.id AS decision_maker_id, who.standing_reason AS decision_maker_reason,
     j.records_count, coalesce(best.among, 0) AS contacts_count,
-    coalesce(j.score, 1) * coalesce(best.confidence, {UNCERTAIN}) AS confidence,
+    coalesce(j.score, 1) * coalesce(best.confidence, {UNKNOWN_CONFIDENCE}) AS confidence,
     j.first_seen_at, greatest(j.seen_at, best.seen_at) AS seen_at
   FROM joined j
   LEFT JOIN domains d ON d.tenant_id = j.tenant_id AND d.domain = j.domain
   LEFT JOIN LATERAL (
     SELECT o.id, o.name, o.email, o.standing_reason FROM people o
-    WHERE o.domain_id = d.id ORDER BY o.standing DESC, o.id LIMIT 1) who ON true
+    WHERE o.domain_id = d.id AND o.gone_at IS NULL
+    ORDER BY o.standing DESC, o.id LIMIT 1) who ON true
   LEFT JOIN LATERAL (
-    SELECT x.phone FROM contacts x WHERE x.domain_id = d.id AND x.phone IS NOT NULL
+    SELECT x.phone FROM contacts x
+    WHERE x.domain_id = d.id AND x.phone IS NOT NULL AND x.gone_at IS NULL
     ORDER BY x.confidence DESC NULLS LAST, x.id LIMIT 1) spoken ON j.phone IS NULL
   LEFT JOIN LATERAL (
     SELECT r.id, r.confidence, r.among, r.kind,
@@ -118,34 +142,35 @@ WITH seen AS MATERIALIZED (
       (SELECT max(e.seen_at) FROM contact_evidence e WHERE e.contact_id = r.id)
         AS seen_at
     FROM (
-      SELECT x.id, x.confidence, x.validation->>'verdict' AS verdict,
-        count(*) OVER () AS among,
-        CASE WHEN x.name IS NOT NULL THEN 'person' ELSE CASE x.email_type
+      SELECT x.id, x.confidence, x.verdict, count(*) OVER () AS among,
+        CASE WHEN x.is_own THEN 'person' ELSE CASE x.email_type
           WHEN '{EmailType.CORPORATE}' THEN 'company' WHEN '{EmailType.SERVICE}' THEN 'shared inbox'
           WHEN '{EmailType.FREE}' THEN 'free mail' ELSE 'unknown' END END AS kind,
-        CASE WHEN x.email = who.email OR lower(x.name) = lower(who.name)
-            THEN 'the decision maker''s own address'
-          WHEN x.name IS NOT NULL THEN 'a named person''s own address'
+        CASE WHEN x.decides THEN 'the decision maker''s own address'
+          WHEN x.is_own THEN 'a named person''s own address'
           WHEN x.email_type = '{EmailType.CORPORATE}' THEN 'an address of the company'
           WHEN x.email_type = '{EmailType.SERVICE}' THEN 'a shared inbox'
           WHEN x.email_type = '{EmailType.FREE}' THEN 'a free mail address'
           ELSE 'an address of an unknown kind' END AS whose,
         row_number() OVER (ORDER BY
-          (x.validation->>'verdict' IS NOT DISTINCT FROM '{Deliverability.RISKY}'),
-          (coalesce(x.confidence, 1) < {LEAST_SURE}),
-          coalesce(x.email = who.email OR lower(x.name) = lower(who.name), false) DESC,
-          (x.phone IS NOT DISTINCT FROM j.phone AND j.phone IS NOT NULL
-            OR lower(x.address->>'city') IS NOT DISTINCT FROM lower(j.address->>1)
-            AND j.address->>1 IS NOT NULL) DESC,
-          (x.name IS NULL),
+          (x.verdict IS NOT DISTINCT FROM '{Deliverability.RISKY}'),
+          (coalesce(x.confidence, 1) < {LEAST_SURE}), x.decides DESC,
+          x.is_elsewhere, x.is_own DESC, x.is_here DESC,
           array_position(ARRAY['{EmailType.CORPORATE}', '{EmailType.SERVICE}',
             '{EmailType.FREE}'], x.email_type::text),
-          (x.validation->>'verdict' IS NULL), x.confidence DESC NULLS LAST, x.id)
-          AS place
-      FROM contacts x
-      WHERE x.domain_id = d.id AND x.email IS NOT NULL
-        AND x.contact_curation_status <> '{ContactCurationStatus.SKIPPED}'
-        AND x.validation->>'verdict' IS DISTINCT FROM '{Deliverability.UNDELIVERABLE}') r
+          (x.verdict IS NULL), x.confidence DESC NULLS LAST, x.id) AS place
+      FROM (
+        SELECT y.*, y.validation->>'verdict' AS verdict, own.is_own, own.is_own
+          AND coalesce(y.email = who.email OR lower(y.name) = lower(who.name), false)
+          AS decides, near.is_here, NOT near.is_here
+          AND coalesce(lower(y.address->>'city') <> lower(j.address->>1), false)
+          AS is_elsewhere
+        FROM contacts y CROSS JOIN LATERAL (SELECT {OWN_ADDRESS} AS is_own) own
+        CROSS JOIN LATERAL (SELECT {OF_THIS_BRANCH} AS is_here) near
+        WHERE y.domain_id = d.id AND y.email IS NOT NULL AND y.gone_at IS NULL
+          AND y.contact_curation_status <> '{ContactCurationStatus.SKIPPED}'
+          AND y.validation->>'verdict' IS DISTINCT FROM '{Deliverability.UNDELIVERABLE}'
+      ) x) r
     WHERE r.place = 1) best ON true
 )
 """  # noqa: S608 - our own columns
@@ -168,7 +193,19 @@ DROP_EMPTY: Final = text(
 )
 
 
-class Begun(NamedTuple):
+# A company whose places are gone is found again as a new one; a branch of its website is not it.
+STAY_STOPPED: Final = text(
+    f"""UPDATE companies c SET lead_status = '{LeadStatus.DO_NOT_CONTACT}'
+    WHERE c.id = ANY(:ids) AND EXISTS (SELECT FROM companies s
+      WHERE s.tenant_id = c.tenant_id AND s.id <> c.id
+        AND s.lead_status = '{LeadStatus.DO_NOT_CONTACT}'
+        AND (s.phone = c.phone OR s.domain_id = c.domain_id AND NOT EXISTS (
+          SELECT FROM company_members m WHERE m.company_id = s.id
+            AND num_nonnulls(m.place_id, m.business_id) > 0)))"""  # noqa: S608 - our own labels
+)
+
+
+class FirstMember(NamedTuple):
     """A record that a new company begins with, and how surely it is of it."""
 
     company_id: UUID
@@ -176,12 +213,15 @@ class Begun(NamedTuple):
     score: float | None
 
 
-async def start_companies(connection: AsyncConnection, begun: Sequence[Begun]) -> None:
-    """Write the rows of new companies; their records are told afterwards whose they are."""
+async def start_companies(
+    connection: AsyncConnection, begun: Sequence[FirstMember]
+) -> None:
+    """Write the rows of new companies; their records get its key afterwards."""
     if begun:
         ids, members, scores = (list(each) for each in zip(*begun, strict=True))
         values = {"ids": ids, "members": members, "scores": scores}
         await connection.execute(START, values)
+        await connection.execute(STAY_STOPPED, {"ids": ids})
 
 
 async def sum_up(connection: AsyncConnection, ids: Collection[UUID]) -> None:
@@ -191,3 +231,4 @@ async def sum_up(connection: AsyncConnection, ids: Collection[UUID]) -> None:
     wanted = {"ids": [*ids]}
     await connection.execute(SUM_UP, wanted)
     await connection.execute(DROP_EMPTY, wanted)
+    await judge_companies(connection, ids)

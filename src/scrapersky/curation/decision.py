@@ -1,7 +1,7 @@
 """Set the status of records, by ids or by conditions; `undo.py` takes it back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -31,14 +31,23 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.curation.condition import Comparison, Condition, in_short, where
+from scrapersky.curation.action import ActionResult, audit, keep_counts, open_action
+from scrapersky.curation.clause import where
+from scrapersky.curation.condition import Comparison, Condition, in_short
 from scrapersky.curation.search import matches
-from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
-from scrapersky.records import CurationAction, CurationChange, Kind
-from scrapersky.records.audit import Actor, note
+from scrapersky.db.transaction import (
+    Database,
+    commit_chunk,
+    run_in_transaction,
+    transaction,
+)
+from scrapersky.records import CurationChange, Kind
+from scrapersky.records.audit import Actor
+from scrapersky.records.change import log_as_part_of
+from scrapersky.records.curation import ActionType
 from scrapersky.records.work_queue import Attribute, WorkQueue
 
-CHUNK = 5_000
+CHUNK_ROWS = 5_000
 """Rows changed in one transaction: short enough that nobody waits for it."""
 
 ALREADY = "already {status}"
@@ -67,25 +76,6 @@ class Selection:
         return {**kept, "q": self.words} if self.words else kept
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a decision came to."""
-
-    changed: int = 0
-    queued: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
-    action_id: UUID | None = None
-
-    def __add__(self, other: "Decided") -> "Decided":
-        reasons = {*self.skipped, *other.skipped}
-        return Decided(
-            self.changed + other.changed,
-            self.queued + other.queued,
-            {r: self.skipped.get(r, 0) + other.skipped.get(r, 0) for r in reasons},
-            self.action_id or other.action_id,
-        )
-
-
 async def decide(
     database: Database,
     actor: Actor,
@@ -95,7 +85,7 @@ async def decide(
     *,
     force: bool = False,
     rule_id: UUID | None = None,
-) -> Decided:
+) -> ActionResult:
     """Set a curation status on every selected record of the actor's tenant.
 
     What is meant is picked once; it is changed in chunks, each in a transaction, so that
@@ -107,14 +97,14 @@ async def decide(
     opening = partial(
         begin, actor, kind, wanted, selection, force=force, rule_id=rule_id
     )
-    work, chunks, total = await committed(database, opening)
+    work, chunks, total = await run_in_transaction(database, opening)
     for number, ids in enumerate(chunks[1:], start=2):
         await commit_chunk(database)
         is_last = number == len(chunks)
         step = partial(advance, actor, work, total, ids, is_last=is_last)
-        total = await committed(database, step)
+        total = await run_in_transaction(database, step)
     if total.queued and kind.deciding.starts:
-        await curation_sdk.wake(database, kind.deciding.starts)
+        await curation_sdk.control.wake(database, kind.deciding.starts)
     return total
 
 
@@ -127,25 +117,26 @@ async def begin(
     *,
     force: bool,
     rule_id: UUID | None,
-) -> "tuple[Work, list[list[UUID]], Decided]":
+) -> "tuple[OpenAction, list[list[UUID]], ActionResult]":
     """Pick what is meant, and decide about the first chunk of it."""
     if selection.ids is not None:
-        chosen, chunks = None, [*cut(selection.ids)]
+        chosen, chunks = None, [*chunks_of_ids(selection.ids)]
     else:
-        chosen = selected(kind, actor.tenant_id, selection)
-        chunks = [*chunks_of(await pick(connection, kind, chosen))] or [[]]
+        chosen = selection_clause(kind, actor.tenant_id, selection)
+        chunks = [*chunks_of(await read_selected_ids(connection, kind, chosen))] or [[]]
     action_id = await open_action(
         connection,
         actor,
         kind,
-        status,
-        selection,
+        ActionType.DECIDED,
+        status=status.value,
+        selection=selection.as_json(),
         rule_id=rule_id,
         matched=sum(map(len, chunks)),
     )
     lifts = force or is_meant(kind, selection)
-    work = Work(action_id, kind, status, actor.tenant_id, chosen, force, lifts)
-    total = Decided(action_id=action_id)
+    work = OpenAction(action_id, kind, status, actor.tenant_id, chosen, force, lifts)
+    total = ActionResult(action_id=action_id)
     is_last = len(chunks) == 1
     step = advance(actor, work, total, chunks[0], connection, is_last=is_last)
     return work, chunks, await step
@@ -160,26 +151,34 @@ async def decide_here(
     *,
     rule_id: UUID | None = None,
     among: tuple[Condition, ...] = (),
-) -> Decided:
+) -> ActionResult:
     """Decide inside a transaction of the caller, who also wakes the stage.
 
     `among` narrows the selection further, and is not kept with the action.
     """
     wanted = kind.status_named(status)
-    chosen = and_(selected(kind, actor.tenant_id, selection), where(kind, among))
-    picked = await pick(connection, kind, chosen)
+    chosen = and_(
+        selection_clause(kind, actor.tenant_id, selection), where(kind, among)
+    )
+    picked = await read_selected_ids(connection, kind, chosen)
     if not picked:
-        return Decided()
+        return ActionResult()
     action_id = await open_action(
-        connection, actor, kind, wanted, selection, rule_id=rule_id
+        connection,
+        actor,
+        kind,
+        ActionType.DECIDED,
+        status=wanted.value,
+        selection=selection.as_json(),
+        rule_id=rule_id,
     )
     lifts = is_meant(kind, selection)
-    work = Work(action_id, kind, wanted, actor.tenant_id, chosen, lifts=lifts)
-    total = Decided(action_id=action_id)
+    work = OpenAction(action_id, kind, wanted, actor.tenant_id, chosen, lifts=lifts)
+    total = ActionResult(action_id=action_id)
     for ids in chunks_of(picked):
         total += await decide_chunk(connection, work, ids)
     await keep_counts(connection, total, is_last=True)
-    await audit(connection, actor, "decided", kind, total)
+    await audit(connection, actor, ActionType.DECIDED, kind, total)
     return total
 
 
@@ -190,12 +189,14 @@ async def count_selected(
     query = select(func.count()).select_from(kind.record)
     async with transaction(database) as connection:
         found = await connection.scalar(
-            query.where(selected(kind, tenant_id, selection))
+            query.where(selection_clause(kind, tenant_id, selection))
         )
     return int(found or 0)
 
 
-def selected(kind: Kind, tenant_id: UUID, selection: Selection) -> ColumnElement[bool]:
+def selection_clause(
+    kind: Kind, tenant_id: UUID, selection: Selection
+) -> ColumnElement[bool]:
     """Translate a selection into SQL, always within one tenant."""
     mine: ColumnElement[bool] = kind.record.tenant_id == tenant_id
     if selection.ids is not None:
@@ -203,35 +204,8 @@ def selected(kind: Kind, tenant_id: UUID, selection: Selection) -> ColumnElement
     return and_(mine, where(kind, selection.conditions), matches(kind, selection.words))
 
 
-async def open_action(
-    connection: AsyncConnection,
-    actor: Actor,
-    kind: Kind,
-    status: Any,  # noqa: ANN401 - a member of the kind's enum
-    selection: Selection,
-    *,
-    rule_id: UUID | None = None,
-    matched: int | None = None,
-) -> UUID:
-    """Record that a decision is being made, and about how many."""
-    result = await connection.execute(
-        insert(CurationAction)
-        .values(
-            tenant_id=actor.tenant_id,
-            created_by=actor.user_id,
-            kind=kind.name,
-            status=status.value,
-            rule_id=rule_id,
-            selection=selection.as_json(),
-            matched_count=matched,
-        )
-        .returning(CurationAction.id)
-    )
-    return UUID(str(result.scalar_one()))
-
-
 @dataclass(frozen=True, slots=True)
-class Work:
+class OpenAction:
     """An action that has been opened: what is set, and on what."""
 
     action_id: UUID
@@ -265,7 +239,7 @@ def is_meant(kind: Kind, selection: Selection) -> bool:
     )
 
 
-async def pick(
+async def read_selected_ids(
     connection: AsyncConnection, kind: Kind, chosen: ColumnElement[bool]
 ) -> bytes:
     """Return the ids of all that is meant now, 16 bytes each.
@@ -279,16 +253,16 @@ async def pick(
     return bytes(await connection.scalar(select(ids).where(chosen)) or b"")
 
 
-def cut(ids: Sequence[UUID]) -> Iterator[list[UUID]]:
+def chunks_of_ids(ids: Sequence[UUID]) -> Iterator[list[UUID]]:
     """Yield ids, as many at a time as one transaction changes; once if there are none."""
-    for start in range(0, len(ids) or 1, CHUNK):
-        yield [*ids[start : start + CHUNK]]
+    for start in range(0, len(ids) or 1, CHUNK_ROWS):
+        yield [*ids[start : start + CHUNK_ROWS]]
 
 
 def chunks_of(picked: bytes) -> Iterator[list[UUID]]:
     """Yield the ids, as many at a time as one transaction changes."""
-    for start in range(0, len(picked), CHUNK * ID_BYTES):
-        part = picked[start : start + CHUNK * ID_BYTES]
+    for start in range(0, len(picked), CHUNK_ROWS * ID_BYTES):
+        part = picked[start : start + CHUNK_ROWS * ID_BYTES]
         yield [
             UUID(bytes=part[at : at + ID_BYTES]) for at in range(0, len(part), ID_BYTES)
         ]
@@ -296,24 +270,25 @@ def chunks_of(picked: bytes) -> Iterator[list[UUID]]:
 
 async def advance(
     actor: Actor,
-    work: Work,
-    total: Decided,
+    work: OpenAction,
+    total: ActionResult,
     ids: list[UUID],
     connection: AsyncConnection,
     *,
     is_last: bool,
-) -> Decided:
+) -> ActionResult:
     """Decide about some, and keep what all came to so far."""
+    await log_as_part_of(connection, work.action_id)
     total += await decide_chunk(connection, work, ids)
     await keep_counts(connection, total, is_last=is_last)
     if is_last:
-        await audit(connection, actor, "decided", work.kind, total)
+        await audit(connection, actor, ActionType.DECIDED, work.kind, total)
     return total
 
 
 async def decide_chunk(
-    connection: AsyncConnection, work: Work, ids: list[UUID]
-) -> Decided:
+    connection: AsyncConnection, work: OpenAction, ids: list[UUID]
+) -> ActionResult:
     """Decide about those of these rows that are still meant."""
     status = work.status
     ways = {"force": work.force, "lifts": work.lifts}
@@ -332,7 +307,7 @@ async def decide_chunk(
         skipped[reason] = unchanged
     if gone := len(ids) - found.seen:
         skipped[MEANWHILE] = gone
-    return Decided(found.changed, found.queued, skipped)
+    return ActionResult(found.changed, found.queued, skipped)
 
 
 @cached(
@@ -375,7 +350,7 @@ def chunk(
         .cte("chosen")
         .prefix_with("MATERIALIZED")
     )
-    queues = queueing(kind, status, rows.c.stage_before, force=force)
+    queues = queues_record(kind, status, rows.c.stage_before, force=force)
     changes = rows.c.before != status
     lasts = false() if lifts else and_(changes, rows.c.before == kind.deciding.lasting)
     plan = select(
@@ -423,7 +398,7 @@ def chunk(
     )
 
 
-def queueing(
+def queues_record(
     kind: Kind,
     status: Any,  # noqa: ANN401 - a member of the kind's enum
     stage_before: ColumnElement[Any],
@@ -449,31 +424,3 @@ def queued_by(
         queue.column: case((queues, queued), else_=queue.column),
         queue.error: case((queues, null()), else_=queue.error),
     }
-
-
-async def keep_counts(
-    connection: AsyncConnection, total: Decided, *, is_last: bool
-) -> None:
-    """Keep with the action what it came to so far, and whether that is all."""
-    await connection.execute(
-        update(CurationAction)
-        .where(CurationAction.id == total.action_id)
-        .values(
-            changed_count=total.changed,
-            queued_count=total.queued,
-            skipped=total.skipped,
-            finished_at=func.clock_timestamp() if is_last else None,
-        )
-    )
-
-
-async def audit(
-    connection: AsyncConnection, actor: Actor, action: str, kind: Kind, total: Decided
-) -> None:
-    """Write into the audit log who did what."""
-    details = {
-        "action_id": str(total.action_id),
-        "changed": total.changed,
-        "queued": total.queued,
-    }
-    await note(connection, actor, action, kind.name, details, record_id=total.action_id)

@@ -19,24 +19,25 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.page_choice import (
-    Listed,
-    Paid,
-    Pick,
+    ListedPage,
+    PageChoice,
+    PageYield,
     Program,
-    Read,
+    ReadPage,
     next_pages,
 )
 from contact_extraction.page_type import PageType
-from scrapersky.curation.condition import Condition, where
+from scrapersky.curation.clause import where
+from scrapersky.curation.condition import Condition
 from scrapersky.curation.site_budget import SiteBudget
 from scrapersky.records import KINDS, Contact, Domain, Page, PageGain, Person
 from scrapersky.records.status import PageCurationStatus, PageProcessingStatus
 
-AT_ONCE: Final = 4
+CONCURRENT_SITES: Final = 4
 """Pages of one site that are chosen together: what they hold decides about the next."""
 FEW_LEFT: Final = 1
 """More are chosen when so many of the last ones are still to be read."""
-CANDIDATES: Final = 80
+MAX_CANDIDATES: Final = 80
 BEGUN: Final = (
     PageProcessingStatus.QUEUED,
     PageProcessingStatus.PROCESSING,
@@ -66,15 +67,15 @@ class _Site:
     begun: list[Any] = field(default_factory=list)
     waiting: list[Any] = field(default_factory=list)
 
-    def picks(self) -> Iterator[tuple[UUID, Pick]]:
+    def picks(self) -> Iterator[tuple[UUID, PageChoice]]:
         """Yield the pages to read next."""
         in_hand = sum(row.page_processing_status in WAITING for row in self.begun)
-        most = min(self.budget - len(self.begun), AT_ONCE - in_hand)
+        most = min(self.budget - len(self.begun), CONCURRENT_SITES - in_hand)
         if in_hand > FEW_LEFT or most <= 0:
             return
         ids = {row.url: row.id for row in self.waiting}
         listed = [
-            Listed(
+            ListedPage(
                 row.url,
                 PageType(row.page_type or PageType.UNKNOWN),
                 row.contact_likelihood or 0.0,
@@ -84,7 +85,7 @@ class _Site:
             for row in self.waiting
         ]
         read = [
-            Read(
+            ReadPage(
                 row.url,
                 PageType(row.page_type or PageType.UNKNOWN),
                 row.contact_likelihood or 0.0,
@@ -106,7 +107,7 @@ async def pick_best(
     tenant_id: UUID,
     conditions: tuple[Condition, ...],
     domains: Collection[UUID],
-) -> dict[UUID, Pick]:
+) -> dict[UUID, PageChoice]:
     """Choose the pages of some sites to read next, by page."""
     await lock_sites(connection, domains)
     sites = await _sites(connection, tenant_id, conditions, list(domains))
@@ -157,7 +158,7 @@ async def pick_within(
     return list(await connection.scalars(query.where(ranked.c.place <= rooms.c.left)))
 
 
-async def explain(connection: AsyncConnection, picks: dict[UUID, Pick]) -> None:
+async def explain(connection: AsyncConnection, picks: dict[UUID, PageChoice]) -> None:
     """Keep with every page why it was chosen."""
     if picks:
         choices = [
@@ -238,7 +239,7 @@ async def _sites(
             where(KINDS["pages"], conditions),
         )
         .order_by(Page.contact_likelihood.desc().nulls_last(), Page.id)
-        .limit(CANDIDATES)
+        .limit(MAX_CANDIDATES)
         .lateral("best")
     )  # fmt: skip
     some = select(best).select_from(Domain).join(best, true()).where(mine)
@@ -261,4 +262,6 @@ def _paid_before(tenant_id: UUID) -> ScalarSelect[Any]:
 def _program(name: str | None, paid: dict[str, list[Any]] | None) -> Program | None:
     if name is None or not paid:
         return None
-    return Program(name, {PageType(kind): Paid(*facts) for kind, facts in paid.items()})
+    return Program(
+        name, {PageType(kind): PageYield(*facts) for kind, facts in paid.items()}
+    )

@@ -12,14 +12,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
+from scrapersky.curation.action import ActionResult
+from scrapersky.curation.clause import where
+from scrapersky.curation.condition import Comparison, Condition, read_conditions
 from scrapersky.curation.decision import (
-    Decided,
     Selection,
     count_selected,
     decide,
     decide_here,
-    selected,
+    selection_clause,
 )
 from scrapersky.curation.page_choice import (
     domains_among,
@@ -33,7 +34,7 @@ from scrapersky.errors import InvalidDecision, RecordConflict, UnknownRecord
 from scrapersky.records import CURATED, Kind, SelectionRule, kind_named
 from scrapersky.records.audit import Actor
 
-SAMPLE = 20
+SAMPLE_ROWS = 20
 SITES_AT_ONCE = 100
 
 
@@ -51,8 +52,8 @@ class Rule:
     @property
     def selects_pages(self) -> bool:
         """Whether what it selects is fetched, and so is bounded by the site's budget."""
-        is_on = self.status == self.kind.deciding.on
-        return self.kind.name == "pages" and is_on
+        decision = self.kind.deciding
+        return decision.is_within_site_budget and self.status == decision.on
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +171,11 @@ async def preview(
     conditions: tuple[Condition, ...],
 ) -> Preview:
     """Report what a rule would decide about the records nobody has decided about."""
-    selection = Selection(conditions=(undecided(kind), *conditions))
+    selection = Selection(conditions=(undecided_condition(kind), *conditions))
     query = (
-        select(kind.record.id).where(selected(kind, tenant_id, selection)).limit(SAMPLE)
+        select(kind.record.id)
+        .where(selection_clause(kind, tenant_id, selection))
+        .limit(SAMPLE_ROWS)
     )
     async with transaction(database) as connection:
         sample = (await connection.scalars(query)).all()
@@ -216,14 +219,14 @@ async def apply_rules(
     user_id: UUID | None,
     among: Condition | None = None,
     site: SiteBudget | None = None,
-) -> Decided:
+) -> ActionResult:
     """Let a tenant's rules decide about undecided records, in the caller's transaction.
 
     `among` narrows it to the records a stage has just made. Each rule's decisions are
     an action of that rule, which can be undone like a person's. Of a site no more pages
     are selected than `site`, or a person, allows to be fetched.
     """
-    total = Decided()
+    total = ActionResult()
     for rule in await rules_of(connection, tenant_id, kind):
         actor = Actor(tenant_id, user_id, f"rule: {rule.name}")
         if rule.best_first:
@@ -232,7 +235,11 @@ async def apply_rules(
             continue
         if site is not None and rule.selects_pages:
             domains = await domains_among(connection, tenant_id, among)
-            fits = (undecided(kind), *rule.conditions, *((among,) if among else ()))
+            fits = (
+                undecided_condition(kind),
+                *rule.conditions,
+                *((among,) if among else ()),
+            )
             picked = await pick_within(connection, tenant_id, fits, domains, site)
             total += await select_pages(connection, actor, rule, picked)
             continue
@@ -241,7 +248,7 @@ async def apply_rules(
             actor,
             kind,
             rule.status,
-            Selection(conditions=(undecided(kind), *rule.conditions)),
+            Selection(conditions=(undecided_condition(kind), *rule.conditions)),
             rule_id=rule.id,
             among=(among,) if among else (),
         )
@@ -250,7 +257,7 @@ async def apply_rules(
 
 async def take_best(
     connection: AsyncConnection, actor: Actor, rule: Rule, domains: Collection[UUID]
-) -> Decided:
+) -> ActionResult:
     """Let a rule select the best pages of some sites."""
     picks = await pick_best(connection, actor.tenant_id, rule.conditions, domains)
     await explain(connection, picks)
@@ -259,10 +266,10 @@ async def take_best(
 
 async def select_pages(
     connection: AsyncConnection, actor: Actor, rule: Rule, pages: Collection[UUID]
-) -> Decided:
+) -> ActionResult:
     """Let a rule select these pages."""
     if not pages:
-        return Decided()
+        return ActionResult()
     return await decide_here(
         connection,
         actor,
@@ -275,25 +282,27 @@ async def select_pages(
 
 def check_best_first(kind: Kind, status: str, *, best_first: bool) -> None:
     """Raise InvalidDecision unless a rule has sites whose pages it could order."""
-    if best_first and (kind.name != "pages" or status != kind.deciding.on):
+    decision = kind.deciding
+    has_sites = decision.is_within_site_budget and status == decision.on
+    if best_first and not has_sites:
         raise InvalidDecision(
             "Only a rule that selects pages can take the best of each site.",
-            hint=f"Make it a rule for pages, with the status {kind.deciding.on}.",
+            hint=f"Make it a rule for pages, with the status {decision.on}.",
         )
 
 
-async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
+async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> ActionResult:
     """Let one rule decide now about what waits, chunk by chunk, enabled or not."""
     row = await rule_row(database, actor.tenant_id, rule_id)
     kind = kind_named(row.kind, CURATED)
     read = read_conditions(row.conditions["all"])
-    conditions = (undecided(kind), *read)
+    conditions = (undecided_condition(kind), *read)
     if row.best_first:
         rule = Rule(row.id, row.name, kind, read, row.status, best_first=True)
         return await run_best_first(database, actor, rule)
     selection = Selection(conditions=conditions)
     if not await count_selected(database, actor.tenant_id, kind, selection):
-        return Decided()
+        return ActionResult()
     return await decide(
         database,
         replace(actor, name=f"{actor.name}, by rule: {row.name}"),
@@ -304,22 +313,22 @@ async def run_rule(database: Database, actor: Actor, rule_id: UUID) -> Decided:
     )
 
 
-async def run_best_first(database: Database, actor: Actor, rule: Rule) -> Decided:
+async def run_best_first(database: Database, actor: Actor, rule: Rule) -> ActionResult:
     """Let a rule take the best pages of every site now, some sites at a time."""
     async with transaction(database) as connection:
         domains = await domains_among(connection, actor.tenant_id, None)
     named = replace(actor, name=f"{actor.name}, by rule: {rule.name}")
-    total = Decided()
+    total = ActionResult()
     for start in range(0, len(domains), SITES_AT_ONCE):
         some = domains[start : start + SITES_AT_ONCE]
         async with transaction(database) as connection:
             total += await take_best(connection, named, rule, some)
     if total.queued and rule.kind.deciding.starts:
-        await curation_sdk.wake(database, rule.kind.deciding.starts)
+        await curation_sdk.control.wake(database, rule.kind.deciding.starts)
     return total
 
 
-def undecided(kind: Kind) -> Condition:
+def undecided_condition(kind: Kind) -> Condition:
     """Rules never overrule a person: they decide only about what is new."""
     name = kind.deciding.column.key
     return Condition(

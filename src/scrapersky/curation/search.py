@@ -5,10 +5,10 @@ import re
 
 from sqlalchemy import ColumnElement, and_, func, or_, true
 
-from scrapersky.curation.condition import text_of
+from scrapersky.curation.clause import text_of
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import (
-    SHORTEST_NUMBER,
+    MIN_PHONE_DIGITS,
     canonical_domain,
     canonical_email,
     canonical_phone,
@@ -53,7 +53,7 @@ def national_number(words: str) -> str | None:
     if not LIKE_A_NUMBER.fullmatch(plain):
         return None
     digits = phone_digits(plain.replace("(0)", ""))
-    return digits if len(digits) >= SHORTEST_NUMBER else None
+    return digits if len(digits) >= MIN_PHONE_DIGITS else None
 
 
 def has_number(text: Attribute, number: str) -> ColumnElement[bool]:

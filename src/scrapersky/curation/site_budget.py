@@ -16,7 +16,7 @@ from scrapersky.records.audit import Actor, note
 from scrapersky.records.status import PageProcessingStatus
 
 MIB: Final = 1024 * 1024
-MOST: Final = 10**12
+MAX_BUDGET: Final = 10**12
 """What a budget may be raised to: there is no "unlimited"."""
 MOST_CHOSEN: Final = 32_767
 PAGE_BUDGET: Final = "page_budget"
@@ -40,12 +40,14 @@ class SiteBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantBudget:
-    """What is taken for one tenant in a day (UTC)."""
+    """What is taken for one tenant in a day (UTC), and kept for it at any time."""
 
     pages_stored: int = 5_000_000
     pages_fetched: int = 1_000_000
     bytes: int = 200 * 1024 * MIB
     parse_seconds: int = 200_000
+    snapshot_bytes: int = 10 * 1024 * MIB
+    """Packed bytes of the pages that are kept as they were read; 0: none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ BudgetT = TypeVar("BudgetT", SiteBudget, TenantBudget)
 SITE_NAMES: Final = frozenset(one.name for one in fields(SiteBudget))
 
 
-def raised(budget: BudgetT, changes: Mapping[str, int] | str) -> BudgetT:
+def apply_budget_changes(budget: BudgetT, changes: Mapping[str, int] | str) -> BudgetT:
     """Return a budget with what a person has changed of it; a driver gives that as text."""
     known = orjson.loads(changes) if isinstance(changes, str) else changes
     names = {one.name for one in fields(budget)}
@@ -105,7 +107,7 @@ async def budget_lines(
     """Return what may be taken of a site and what was."""
     site = registrable_domain(name) or name
     row = (await connection.execute(USED, {"domain": domain_id, "site": site})).one()
-    most = asdict(raised(default, row.budget))
+    most = asdict(apply_budget_changes(default, row.budget))
     chosen = BudgetLine(PAGE_BUDGET, float(row.page_budget_used), row.page_budget)
     return [
         chosen,
@@ -125,7 +127,7 @@ async def change_budget(
 ) -> int:
     """Change what may be taken of a site; return how many refused pages wait again."""
     for name, value in changes.items():
-        most = MOST_CHOSEN if name == PAGE_BUDGET else MOST
+        most = MOST_CHOSEN if name == PAGE_BUDGET else MAX_BUDGET
         if name not in SITE_NAMES | {PAGE_BUDGET} or not 0 <= value <= most:
             raise InvalidDecision(
                 f"{name}={value} is not a budget of a site.",
@@ -146,7 +148,10 @@ async def change_budget(
             page_budget=changes.get(PAGE_BUDGET, row.page_budget),
         )
     )
-    before = {**asdict(raised(default, row.budget)), PAGE_BUDGET: row.page_budget}
+    before = {
+        **asdict(apply_budget_changes(default, row.budget)),
+        PAGE_BUDGET: row.page_budget,
+    }
     details = {
         "before": {name: before[name] for name in changes},
         "after": dict(changes),

@@ -23,7 +23,7 @@ FILE_BYTES: Final = 4 * 1024 * 1024
 """After this much another file is begun; one that was read is given back."""
 
 Rows = Sequence[dict[str, Any]]
-Chunks = AsyncGenerator[Rows, None]
+RowChunks = AsyncGenerator[Rows, None]
 
 
 class ExportBuffer:
@@ -45,7 +45,7 @@ class ExportBuffer:
         self.waiting = 0
         """Bytes on disk."""
 
-    async def chunks(self, source: Chunks) -> Chunks:
+    async def chunks(self, source: RowChunks) -> RowChunks:
         """Yield what is read ahead of whoever takes it; closed early, end that at once."""
         filling = asyncio.create_task(self._fill(source))
         try:
@@ -59,7 +59,7 @@ class ExportBuffer:
             await asyncio.gather(filling, return_exceptions=True)
             self._close()
 
-    async def _fill(self, source: Chunks) -> None:
+    async def _fill(self, source: RowChunks) -> None:
         try:
             async with aclosing(source):
                 async for rows in source:

@@ -3,19 +3,24 @@
 from collections.abc import Mapping
 from typing import Final
 
+from scrapersky.records.status import LeadStatus
+
 LEADS: Final[Mapping[str, Mapping[str, str]]] = {
     "leads": {
         "Company": "name",
         "Status": "lead_status",
         "Assigned to": "owner",
         "Best e-mail": "email",
+        "E-mail of": "email_person",
         "Why this e-mail": "email_reason",
         "Phone": "phone",
         "Decision maker": "decision_maker",
         "Role": "decision_maker_role",
         "Decision maker's e-mail": "decision_maker_email",
+        "Deliverability": "deliverability",
+        "Follow up": "follow_up_on",
         "Website": "website",
-        "Categories": "categories",
+        "Categories": "category",
         "Street": "street",
         "Postal code": "postal_code",
         "City": "city",
@@ -29,6 +34,7 @@ LEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "Last seen": "seen_at",
         "Tags": "tags",
         "Notes": "notes",
+        "More": "extra",
         "Company ID": "id",
     },
     "hubspot": {
@@ -40,8 +46,16 @@ LEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "State/Region": "region",
         "Postal Code": "postal_code",
         "Country/Region": "country",
-        "Industry": "categories",
+        "Industry": "hubspot_industry",
+        "Category": "category",
         "Email": "email",
+        "Deliverability": "deliverability",
+        "First Name": "person_first_name",
+        "Last Name": "person_last_name",
+        "Job Title": "person_role",
+        "Decision Maker": "other_decision_maker",
+        "Lead Status": "hubspot_status",
+        "Company Owner": "owner",
         "Description": "notes",
     },
     "salesforce": {
@@ -53,18 +67,49 @@ LEADS: Final[Mapping[str, Mapping[str, str]]] = {
         "Billing State/Province": "region",
         "Billing Zip/Postal Code": "postal_code",
         "Billing Country": "country",
-        "Industry": "categories",
+        "Industry": "salesforce_industry",
+        "Category": "category",
+        "First Name": "person_first_name",
+        "Last Name": "person_last_name",
+        "Title": "person_role",
+        "Decision Maker": "other_decision_maker",
+        "Email": "email",
+        "Deliverability": "deliverability",
+        "Lead Status": "salesforce_status",
+        "Account Owner": "owner",
+        "Lead Source": "lead_source",
         "Description": "notes",
     },
     "pipedrive": {
         "Organization - Name": "name",
         "Organization - Address": "street",
         "Organization - Website": "website",
-        "Person - Name": "decision_maker",
-        "Person - Job title": "decision_maker_role",
+        "Organization - City": "city",
+        "Organization - Industry": "category",
+        "Organization - Label": "lead_status",
+        "Organization - Owner": "owner",
+        "Person - Name": "person",
+        "Person - Job title": "person_role",
+        "Organization - Decision maker": "other_decision_maker",
         "Person - Email - Work": "email",
+        "Person - Deliverability": "deliverability",
         "Person - Phone - Work": "phone",
         "Note - Content": "notes",
     },
 }
 """Heading and the field that stands below it, for each way to take companies away."""
+HUBSPOT_STATUSES: Final[Mapping[str, str]] = {
+    LeadStatus.NEW: "New",
+    LeadStatus.CONTACTED: "Attempted to Contact",
+    LeadStatus.REPLIED: "Connected",
+    LeadStatus.WON: "Open Deal",
+    LeadStatus.LOST: "Unqualified",
+}
+SALESFORCE_STATUSES: Final[Mapping[str, str]] = {
+    LeadStatus.NEW: "Open - Not Contacted",
+    LeadStatus.CONTACTED: "Working - Contacted",
+    LeadStatus.REPLIED: "Working - Contacted",
+    LeadStatus.WON: "Closed - Converted",
+    LeadStatus.LOST: "Closed - Not Converted",
+}
+"""Our statuses, as the lists of these programs have them."""

@@ -1,10 +1,18 @@
 """The columns that common CRMs read without mapping anything by hand."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from scrapersky.errors import InvalidExport
-from scrapersky.export.leads import LEADS
+from scrapersky.export.industry import (
+    HUBSPOT_COLUMN,
+    SALESFORCE_COLUMN,
+    category_of,
+    industry_of,
+)
+from scrapersky.export.leads import HUBSPOT_STATUSES, LEADS, SALESFORCE_STATUSES
+from scrapersky.kit.plain_text import split_name
 
 Row = Mapping[str, Any]
 Take = Callable[[Row], object]
@@ -115,6 +123,7 @@ PRESETS_OF: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
 """The presets of every kind that has some."""
 REQUIRED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "contacts": {
+        "hubspot": ["email"],
         "salesforce": ["name"],
         "pipedrive": ["name"],
         "mailchimp": ["email"],
@@ -122,7 +131,7 @@ REQUIRED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     },
     "companies": {"hubspot": ["name"], "salesforce": ["name"], "pipedrive": ["name"]},
 }
-"""The fields without which a program refuses a row."""
+"""The fields without which a program refuses a row, or cannot tell it from others."""
 
 
 def preset_named(name: str, kind: str = "contacts") -> Mapping[str, str]:
@@ -135,19 +144,19 @@ def preset_named(name: str, kind: str = "contacts") -> Mapping[str, str]:
     return known[name]
 
 
-def take(source: str) -> Take:
-    """Return how a value is taken out of a contact's cells."""
-    return MADE.get(source, lambda row: row[source])
+def take(source: str, kind: str = "contacts") -> Take:
+    """Return how a value is taken out of a record's cells."""
+    return MADE_OF[kind].get(source, itemgetter(source))
 
 
 def first_name(row: Row) -> str | None:
     """Return all but the last word of a name; a single word is a last name."""
-    return (row["name"] or "").strip().rpartition(" ")[0].strip() or None
+    return split_name(row["name"])[0]
 
 
 def last_name(row: Row) -> str | None:
     """Return the last word of a name."""
-    return (row["name"] or "").strip().rpartition(" ")[2] or None
+    return split_name(row["name"])[1]
 
 
 def company(row: Row) -> object:
@@ -172,6 +181,51 @@ def origin(row: Row) -> str | None:
     return f"Found at {row['source_url']}" if row["source_url"] else None
 
 
+def reaches_decision_maker(row: Row) -> bool:
+    """Say whether the best address is the decision maker's, or a shared one."""
+    return (
+        row["email_person"] in {None, row["decision_maker"]}
+        or row["email"] == row["decision_maker_email"]
+    )
+
+
+def person(row: Row) -> str | None:
+    """Return who is reached by the best address."""
+    named = "decision_maker" if reaches_decision_maker(row) else "email_person"
+    name: str | None = row[named]
+    return name
+
+
+def person_role(row: Row) -> object:
+    """Return what that person does."""
+    named = "decision_maker" if reaches_decision_maker(row) else "email_person"
+    return row[f"{named}_role"]
+
+
+def other_decision_maker(row: Row) -> str | None:
+    """Return who decides, where the best address is somebody else's."""
+    if reaches_decision_maker(row):
+        return None
+    named = (row["decision_maker"], row["decision_maker_role"])
+    return ", ".join(filter(None, named)) or None
+
+
+OF_COMPANY: Final[Mapping[str, Take]] = {
+    "person": person,
+    "person_role": person_role,
+    "other_decision_maker": other_decision_maker,
+    "person_first_name": lambda row: split_name(person(row))[0],
+    "person_last_name": lambda row: split_name(person(row))[1],
+    "category": lambda row: category_of(row["categories"]),
+    "hubspot_industry": lambda row: industry_of(row["categories"], HUBSPOT_COLUMN),
+    "salesforce_industry": lambda row: industry_of(
+        row["categories"], SALESFORCE_COLUMN
+    ),
+    "hubspot_status": lambda row: HUBSPOT_STATUSES.get(row["lead_status"]),
+    "salesforce_status": lambda row: SALESFORCE_STATUSES.get(row["lead_status"]),
+    "lead_source": lambda _row: "ScraperSky",
+}
+"""What is made of a company's values."""
 MADE: Final[Mapping[str, Take]] = {
     "first_name": first_name,
     "last_name": last_name,
@@ -180,3 +234,4 @@ MADE: Final[Mapping[str, Take]] = {
     "origin": origin,
     "lead_source": lambda _row: "ScraperSky",
 }
+MADE_OF: Final = {"contacts": MADE, "companies": OF_COMPANY}

@@ -22,31 +22,31 @@ from typing import Any
 import orjson
 from rustpy_xlsxwriter import Format, write_worksheets
 
-from scrapersky.export.cell import csv_cell, xlsx_cell
 from scrapersky.export.turns import ExportTurns
+from scrapersky.kit.cell import csv_cell, xlsx_cell
 
 BOM = "\ufeff"
 """Makes Excel read a CSV file as UTF-8."""
 SHEET_ROWS = 1_000_000
 """Rows of one sheet; Excel takes 1,048,576 with the heading."""
-SEND = 256 * 1024
+SENT_BYTES = 256 * 1024
 DAY = "yyyy-mm-dd"
 MOMENT = "yyyy-mm-dd hh:mm:ss"
-NARROWEST, WIDEST = 8, 50
+MIN_LETTERS, MAX_LETTERS = 8, 50
 """Letters that a column of a workbook shows."""
-BUTTON = 4
+BUTTON_LETTERS = 4
 """Letters that the button of the filter takes beside a heading."""
-LOOKED_AT = 200
+SAMPLED_ROWS = 200
 """Rows at the top that say how wide columns are."""
 
 Row = Mapping[str, Any]
-Chunks = AsyncGenerator[Sequence[Row], None]
+RowStream = AsyncGenerator[Sequence[Row], None]
 """Rows a few hundred at a time."""
 Parts = AsyncGenerator[bytes, None]
 
 
 async def csv_bytes(
-    columns: Sequence[str], chunks: Chunks, turns: ExportTurns | None = None
+    columns: Sequence[str], chunks: RowStream, turns: ExportTurns | None = None
 ) -> Parts:
     """Write CSV as Excel and every CRM read it."""
     turns = turns or ExportTurns()
@@ -70,7 +70,7 @@ def csv_text(rows: Any) -> str:  # noqa: ANN401 - what csv takes
 
 
 async def jsonl_bytes(
-    columns: Sequence[str], chunks: Chunks, turns: ExportTurns | None = None
+    columns: Sequence[str], chunks: RowStream, turns: ExportTurns | None = None
 ) -> Parts:
     """Write one JSON object a line, values in their own types."""
     turns = turns or ExportTurns()
@@ -93,7 +93,7 @@ def json_rows(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
 
 async def xlsx_bytes(
     columns: Sequence[str],
-    chunks: Chunks,
+    chunks: RowStream,
     turns: ExportTurns | None = None,
     *,
     title: str,
@@ -120,7 +120,7 @@ async def xlsx_bytes(
                 await asyncio.gather(writing, return_exceptions=True)
                 raise
         with path.open("rb") as file:
-            while part := await asyncio.to_thread(file.read, SEND):
+            while part := await asyncio.to_thread(file.read, SENT_BYTES):
                 yield part
 
 
@@ -130,7 +130,7 @@ class Feed:
     def __init__(
         self,
         columns: Sequence[str],
-        chunks: Chunks,
+        chunks: RowStream,
         loop: asyncio.AbstractEventLoop,
         turns: ExportTurns,
         days: Collection[str],
@@ -151,7 +151,7 @@ class Feed:
 
     def _write(self, path: Path, title: str, sheets: int) -> None:
         names = [title if n == 0 else f"{title} {n + 1}" for n in range(sheets)]
-        top = [*islice(self.rows, LOOKED_AT)]
+        top = [*islice(self.rows, SAMPLED_ROWS)]
         self.rows = chain(top, self.rows)
         formats = {name: Format().set_num_format(DAY) for name in self.days}
         write_worksheets(
@@ -200,12 +200,17 @@ def widths(columns: Sequence[str], rows: Sequence[Row]) -> dict[str, float]:
     A text that is cut is a nuisance; a time that is shown as nothing but #### is worse.
     """
     return {
-        name: float(min(max(NARROWEST, len(name) + BUTTON, *shown(name, rows)), WIDEST))
+        name: float(
+            min(
+                max(MIN_LETTERS, len(name) + BUTTON_LETTERS, *cell_widths(name, rows)),
+                MAX_LETTERS,
+            )
+        )
         for name in columns
     }
 
 
-def shown(name: str, rows: Sequence[Row]) -> Iterator[int]:
+def cell_widths(name: str, rows: Sequence[Row]) -> Iterator[int]:
     """Yield how much room each cell of a column takes."""
     return (letters(row[name]) + 1 for row in rows)
 

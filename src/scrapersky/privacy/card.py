@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from contact_extraction.contact_card import ContactCard
-from contact_extraction.contacts import Evidence
+from contact_extraction.contacts import Citation
 from contact_extraction.person_card import PersonCard
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_email
@@ -68,10 +68,12 @@ def allowed_cards(
     """Return the cards that may be kept, without what may not."""
     if not guard:
         return list(cards)
-    return [left for card in cards if (left := allowed(card, guard, host)) is not None]
+    return [
+        left for card in cards if (left := allowed_card(card, guard, host)) is not None
+    ]
 
 
-def allowed(
+def allowed_card(
     card: ContactCard, guard: SuppressionFilter, host: str
 ) -> ContactCard | None:
     """Return what may be kept of a card; None if it is about someone on the list.
@@ -94,7 +96,12 @@ def allowed(
         phone=None if is_hidden else card.phone,
         phones=phones,
         values=tuple(
-            (name, left, tuple(cleaned(seen, guard) for seen in evidence), confidence)
+            (
+                name,
+                left,
+                tuple(clean_citation(seen, guard) for seen in evidence),
+                confidence,
+            )
             for name, value, evidence, confidence in card.values
             if (left := guard.clean(value)) is not None and REMOVED not in left
         ),
@@ -132,11 +139,11 @@ def allowed_person(
         role=guard.clean(person.role),
         phone=None if is_hidden else person.phone,
         reason=guard.clean(person.reason) or REMOVED,
-        evidence=tuple(cleaned(seen, guard) for seen in person.evidence),
+        evidence=tuple(clean_citation(seen, guard) for seen in person.evidence),
     )
 
 
-def cleaned(seen: Evidence, guard: SuppressionFilter) -> Evidence:
+def clean_citation(seen: Citation, guard: SuppressionFilter) -> Citation:
     """Strike out of a piece of evidence what stood beside the value."""
     return replace(
         seen,

@@ -32,31 +32,31 @@ class Keys:
 
     def write(self, subject: Subject) -> bytes:
         """Hash what is meant, as a new entry keeps it."""
-        return keyed(self.current, subject.kind, subject.value)
+        return keyed_hash(self.current, subject.kind, subject.value)
 
     def write_tail(self, subject: Subject) -> bytes | None:
         """Hash the digits a number is known by in texts; None for what is not a number."""
         if subject.kind is not SubjectKind.PHONE:
             return None
-        return keyed(self.current, "tail", tail_of(subject.value))
+        return keyed_hash(self.current, "tail", tail_of(subject.value))
 
     def read(self, kind: str, value: str) -> Iterable[bytes]:
         """Yield every hash under which an entry may have been kept."""
         for key in (self.current, *self.others):
-            yield keyed(key, kind, value)
+            yield keyed_hash(key, kind, value)
 
     def read_others(self, subject: Subject) -> Iterable[bytes]:
         """Yield the hashes of an entry that is not under the current key."""
         for key in self.others:
-            yield keyed(key, subject.kind, subject.value)
+            yield keyed_hash(key, subject.kind, subject.value)
 
 
-def keyed(key: bytes, kind: str, value: str) -> bytes:
+def keyed_hash(key: bytes, kind: str, value: str) -> bytes:
     """Hash one value; the kind is part of it, so that no hash means two things."""
     return hmac.digest(key, f"{kind}:{value}".encode(), hashlib.sha256)
 
 
-async def hand_out_keys(
+async def load_suppression_keys(
     engine: AsyncEngine,
     *engines: AsyncEngine,
     secret: SecretStr | None = None,
@@ -68,7 +68,7 @@ async def hand_out_keys(
     ConfigurationError if entries were made under a key that is kept elsewhere and was not
     given: the list would protect nobody.
     """
-    given = derived(secret.get_secret_value()) if secret else None
+    given = derive_key(secret.get_secret_value()) if secret else None
     async with engine.begin() as connection:
         if given is not None:
             mark = insert(SuppressionKey).values(fingerprint=fingerprint(given))
@@ -79,7 +79,7 @@ async def hand_out_keys(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class KeyExposure:
     """How safe the list is from whoever has a copy of the database."""
 
     entries: int
@@ -87,21 +87,21 @@ class Standing:
     """Entries whose key lies in the database beside them: their values can be guessed."""
 
 
-async def standing(
+async def count_exposed(
     connection: AsyncConnection,
     secret: SecretStr | None,
     others: SecretStr | None = None,
-) -> Standing:
+) -> KeyExposure:
     """Count the entries, and those under the key that the database keeps.
 
     Raises ConfigurationError if a key is missing that entries were made with.
     """
-    given = derived(secret.get_secret_value()) if secret else None
+    given = derive_key(secret.get_secret_value()) if secret else None
     await read_keys(connection, given, given_keys(None, others))
     entries = select(func.count()).select_from(Suppression)
     total = int(await connection.scalar(entries) or 0)
     if given is None:
-        return Standing(total, total)
+        return KeyExposure(total, total)
     # Not every entry says which key it is under; before the first that is kept elsewhere,
     # it was the one in the database.
     since = select(func.min(SuppressionKey.created_at)).where(
@@ -111,7 +111,7 @@ async def standing(
         Suppression.created_at
         < func.coalesce(since.scalar_subquery(), func.clock_timestamp())
     )
-    return Standing(total, int(await connection.scalar(before) or 0))
+    return KeyExposure(total, int(await connection.scalar(before) or 0))
 
 
 async def keys_of(connection: AsyncConnection) -> Keys:
@@ -160,10 +160,10 @@ def given_keys(
     written = [secret.get_secret_value()] if secret else []
     if others:
         written += map(str.strip, others.get_secret_value().split(","))
-    return tuple(map(derived, written))
+    return tuple(map(derive_key, written))
 
 
-def derived(secret: str) -> bytes:
+def derive_key(secret: str) -> bytes:
     """Make a key of exactly this use out of the setting."""
     return hmac.digest(secret.encode(), PURPOSE, hashlib.sha256)
 

@@ -13,19 +13,24 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
+from scrapersky.db.transaction import (
+    Database,
+    commit_chunk,
+    run_in_transaction,
+    transaction,
+)
 from scrapersky.errors import InvalidNotice
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.notice import LegalBasis
 
-CHUNK: Final = 2_000
+CONTACTS_PER_TRANSACTION: Final = 2_000
 """Contacts marked in one transaction."""
-TOLERANCE: Final = timedelta(minutes=5)
+CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 """How far another machine's clock may be ahead; the database's own is what is kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class NoticeResult:
     """What marking contacts came to."""
 
     changed: int
@@ -34,7 +39,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeGiven:
+class NoticeDetails:
     """How people were notified, when, and why their data may be held."""
 
     informed_at: datetime | None = None
@@ -44,8 +49,8 @@ class NoticeGiven:
 
 
 async def mark_informed(
-    database: Database, actor: Actor, contacts: Sequence[UUID], given: NoticeGiven
-) -> Marked:
+    database: Database, actor: Actor, contacts: Sequence[UUID], given: NoticeDetails
+) -> NoticeResult:
     """Keep that these were notified; who was notified before keeps that date."""
     values = {
         "at": given.informed_at,
@@ -59,8 +64,8 @@ async def mark_informed(
 
 
 async def mark_all_informed(
-    database: Database, actor: Actor, obtained_before: datetime, given: NoticeGiven
-) -> Marked:
+    database: Database, actor: Actor, obtained_before: datetime, given: NoticeDetails
+) -> NoticeResult:
     """Keep that everyone was notified whose data we had by then, some at a time."""
     total = 0
     query = text(OPEN_BEFORE)
@@ -71,19 +76,19 @@ async def mark_all_informed(
                 {
                     "tenant": actor.tenant_id,
                     "before": obtained_before,
-                    "most": CHUNK,
+                    "most": CONTACTS_PER_TRANSACTION,
                 },
             )
             contacts = found.all()
         if not contacts:
-            return Marked(total, 0)
+            return NoticeResult(total, 0)
         total += (await mark_informed(database, actor, contacts, given)).changed
         await commit_chunk(database)
 
 
 async def mark_open(
     database: Database, actor: Actor, contacts: Sequence[UUID]
-) -> Marked:
+) -> NoticeResult:
     """Take it back that these were notified."""
     return await mark(
         database, actor, contacts, action="reopened", statement=REOPEN, values={}
@@ -98,12 +103,12 @@ async def mark(
     action: str,
     statement: str,
     values: dict[str, Any],
-) -> Marked:
+) -> NoticeResult:
     """Change the notices of contacts, a chunk at a time, each with its audit entry."""
     wanted = list(dict.fromkeys(contacts))
     changed = 0
-    for start in range(0, len(wanted), CHUNK):
-        chunk = wanted[start : start + CHUNK]
+    for start in range(0, len(wanted), CONTACTS_PER_TRANSACTION):
+        chunk = wanted[start : start + CONTACTS_PER_TRANSACTION]
 
         async def act(
             connection: AsyncConnection, chunk: Sequence[UUID] = chunk
@@ -117,8 +122,8 @@ async def mark(
                 await note(connection, actor, action, "notices", details)
             return int(done.rowcount)
 
-        changed += await committed(database, act)
-    return Marked(changed, len(wanted) - changed)
+        changed += await run_in_transaction(database, act)
+    return NoticeResult(changed, len(wanted) - changed)
 
 
 async def merge_notices(
@@ -133,7 +138,7 @@ async def merge_notices(
 
 def refuse_future(informed_at: datetime | None, now: datetime) -> None:
     """Raise InvalidNotice for what has not happened yet."""
-    if informed_at is not None and informed_at > now + TOLERANCE:
+    if informed_at is not None and informed_at > now + CLOCK_TOLERANCE:
         raise InvalidNotice(
             "Nobody can have been informed in the future.",
             hint="Leave `informed_at` out for now.",

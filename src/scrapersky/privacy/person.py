@@ -11,8 +11,20 @@ from uuid import UUID
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from contact_extraction.plain import name_key
-from scrapersky.db.transaction import Database, commit_chunk, committed, transaction
+from contact_extraction.text import name_key
+from scrapersky.db.transaction import (
+    Database,
+    commit_chunk,
+    run_in_transaction,
+    transaction,
+)
+from scrapersky.privacy.key import keys_of
+from scrapersky.privacy.snapshot import (
+    pages_naming,
+    remove_in_steps,
+    remove_pages_naming,
+    void_pages_of,
+)
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,
@@ -24,20 +36,24 @@ from scrapersky.privacy.suppression import suppress_here
 from scrapersky.privacy.suppression_filter import REMOVED
 from scrapersky.privacy.sweep import (
     Hit,
-    Wanted,
+    SearchTerm,
     changes_of,
     hits,
-    same,
+    row_key,
     scrub,
     written_columns,
 )
+from scrapersky.privacy.synced import erase_remembered
 from scrapersky.records import Contact, Domain, Evidence, Person
 from scrapersky.records.audit import Actor, AuditEntry, note
+from scrapersky.records.change import ChangeEvent, removing_because
+from scrapersky.records.snapshot import VoidReason
 
 REASON = "erased on request"
 NAMED_BY_ADDRESS = ("pages", "sitemap_files")
 """Their address is their key: where it names the person, the row goes."""
-SHOWN = 2_000
+PAGES = "page_contents"
+MAX_RECORDS = 2_000
 """Most records of one person in one answer; a person with more is a directory."""
 
 
@@ -52,12 +68,11 @@ class HeldRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class ErasureResult:
     """What an erasure came to: how many records of each table."""
 
     deleted: dict[str, int]
     cleaned: dict[str, int]
-    suppression_ids: list[UUID]
 
 
 async def export_person(
@@ -65,24 +80,27 @@ async def export_person(
 ) -> list[HeldRecord]:
     """Gather every record of the tenant in which the person is written, with origins."""
     found: list[HeldRecord] = []
-    wanted = Wanted(subject.pattern, (subject.sign,) if subject.sign else ())
+    wanted = SearchTerm(subject.pattern, (subject.sign,) if subject.sign else ())
     async for hit in hits(database, actor.tenant_id, wanted):
-        if len(found) == SHOWN:
+        if len(found) == MAX_RECORDS:
             break
         found.append(
             HeldRecord(
                 hit.name,
                 str(hit.row["id"]) if "id" in hit.row else None,
-                {name: plain(value) for name, value in said(hit).items()},
+                {name: json_value(value) for name, value in record_values(hit).items()},
                 await origin_of(database, hit),
             )
         )
+    async for hashes in pages_naming(database, actor.tenant_id, wanted):
+        room = MAX_RECORDS - len(found)
+        found += [HeldRecord(PAGES, one.hex(), {}) for one in hashes[:room]]
     async with transaction(database) as connection:
         await note(connection, actor, "shown", "suppressions", {"records": len(found)})
     return found
 
 
-def said(hit: Hit) -> dict[str, Any]:
+def record_values(hit: Hit) -> dict[str, Any]:
     """Return what a record says: of a contact everything, else where it is written."""
     if hit.table is Contact.__table__:
         return {k: v for k, v in hit.row.items() if k not in {"ctid", "tenant_id"}}
@@ -103,15 +121,19 @@ async def origin_of(database: Database, hit: Hit) -> list[dict[str, Any]]:
         )  # fmt: skip
         async with transaction(database) as connection:
             rows = (await connection.execute(query)).mappings().all()
-        return [{name: plain(value) for name, value in row.items()} for row in rows]
+        return [
+            {name: json_value(value) for name, value in row.items()} for row in rows
+        ]
     facts = ("source", "licence", "seen_at", "url", "method", "fetched_at")
     known = {
-        name: plain(hit.row[name]) for name in facts if hit.row.get(name) is not None
+        name: json_value(hit.row[name])
+        for name in facts
+        if hit.row.get(name) is not None
     }
     return [known] if known else []
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 - any column's value
+def json_value(value: Any) -> Any:  # noqa: ANN401 - any column's value
     """Write a value as JSON can."""
     match value:
         case datetime():
@@ -123,7 +145,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any column's value
     return value
 
 
-async def erase_person(database: Database, actor: Actor, subject: Subject) -> Erased:
+async def erase_person(
+    database: Database, actor: Actor, subject: Subject
+) -> ErasureResult:
     """Erase a person from every table, and keep them from coming back.
 
     First the person is put on the suppression list and their contacts go, in one
@@ -132,23 +156,34 @@ async def erase_person(database: Database, actor: Actor, subject: Subject) -> Er
     with the address is struck out of what the same site says elsewhere.
     """
     deleted: Counter[str] = Counter()
+    pages: list[bytes] = []
     cleaned: Counter[str] = Counter()
 
-    async def begin(connection: AsyncConnection) -> tuple[list[UUID], Traces]:
+    async def begin(connection: AsyncConnection) -> PersonTraces:
         traces = await traces_of(connection, actor.tenant_id, subject)
         wanted = [subject, *traces.people]
-        done = await suppress_here(connection, actor, wanted, REASON)
+        pages.extend(
+            await void_pages_of(connection, actor.tenant_id, wanted, VoidReason.ERASED)
+        )
+        async with removing_because(connection, ChangeEvent.ERASED):
+            done = await suppress_here(connection, actor, wanted, REASON)
+        keys = await keys_of(connection)
+        await erase_remembered(connection, actor.tenant_id, keys, wanted)
         deleted["contacts"] += done.contacts_removed
-        return done.ids, traces
+        return traces
 
-    ids, traces = await committed(database, begin)
+    traces = await run_in_transaction(database, begin)
     await commit_chunk(database)
+    deleted[PAGES] += await remove_in_steps(database, actor.tenant_id, pages)
     pattern = "|".join([subject.pattern, *map(name_pattern, traces.names)])
-    everything, only_value = striker(pattern), striker(subject.pattern)
+    everything, only_value = text_remover(pattern), text_remover(subject.pattern)
     signs = [subject.sign, *map(sign_of, traces.names)]
     # One that has none may be written in letters we cannot look for.
     known = tuple(sign for sign in signs if sign)
-    wanted = Wanted(pattern, known if len(known) == len(signs) else ())
+    wanted = SearchTerm(pattern, known if len(known) == len(signs) else ())
+    deleted[PAGES] += await remove_pages_naming(
+        database, actor.tenant_id, wanted, VoidReason.ERASED
+    )
     async for hit in hits(database, actor.tenant_id, wanted):
         strike_out = everything if traces.lead_to(hit) else only_value
         is_theirs = is_about(hit, subject) or traces.are_of(hit)
@@ -162,12 +197,13 @@ async def erase_person(database: Database, actor: Actor, subject: Subject) -> Er
             is_theirs: bool = is_theirs,  # noqa: FBT001 - bound, never given
         ) -> None:
             if is_theirs:
-                await connection.execute(hit.table.delete().where(*same(hit)))
+                async with removing_because(connection, ChangeEvent.ERASED):
+                    await connection.execute(hit.table.delete().where(*row_key(hit)))
                 deleted[hit.name] += 1
             elif await scrub(connection, hit, strike_out):
                 cleaned[hit.name] += 1
 
-        await committed(database, wipe)
+        await run_in_transaction(database, wipe)
         await commit_chunk(database)
     async with transaction(database) as connection:
         await note(
@@ -175,13 +211,13 @@ async def erase_person(database: Database, actor: Actor, subject: Subject) -> Er
             actor,
             "erased",
             "suppressions",
-            {"deleted": dict(deleted), "cleaned": dict(cleaned)},
+            {"deleted": dict(+deleted), "cleaned": dict(cleaned)},
         )
-    return Erased(dict(deleted), dict(cleaned), ids)
+    return ErasureResult(dict(+deleted), dict(cleaned))
 
 
 @dataclass(frozen=True, slots=True)
-class Traces:
+class PersonTraces:
     """What the person's own contacts said: their names, and at which sites."""
 
     names: frozenset[str]
@@ -218,15 +254,15 @@ class Traces:
 
 async def traces_of(
     connection: AsyncConnection, tenant_id: UUID, subject: Subject
-) -> Traces:
+) -> PersonTraces:
     """Return the names of the person, as the contacts that go with them say."""
     if subject.kind is not SubjectKind.EMAIL:
-        return Traces(frozenset(), frozenset(), frozenset())
-    own = (await connection.execute(owned(Contact, tenant_id, subject))).all()
-    named = (await connection.execute(owned(Person, tenant_id, subject))).all()
+        return PersonTraces(frozenset(), frozenset(), frozenset())
+    own = (await connection.execute(select_owned(Contact, tenant_id, subject))).all()
+    named = (await connection.execute(select_owned(Person, tenant_id, subject))).all()
     domain_ids = frozenset(row.domain_id for row in (*own, *named))
     if not domain_ids:
-        return Traces(frozenset(), frozenset(), frozenset())
+        return PersonTraces(frozenset(), frozenset(), frozenset())
     beside = select(Contact.id).where(
         Contact.tenant_id == tenant_id, Contact.domain_id.in_(domain_ids)
     )
@@ -237,10 +273,10 @@ async def traces_of(
     names |= await former_names(connection, [row.id for row in own])
     # A single word is as likely to be a trade or a town as a person.
     known = frozenset(name for name in names if name and len(name.split()) > 1)
-    return Traces(known, domain_ids, contacts, domains)
+    return PersonTraces(known, domain_ids, contacts, domains)
 
 
-def owned(
+def select_owned(
     model: type[Contact | Person], tenant_id: UUID, subject: Subject
 ) -> Select[UUID, str | None, UUID]:
     """Select the records of a kind that are known by an address."""
@@ -269,7 +305,7 @@ async def former_names(
     return found
 
 
-def striker(pattern: str) -> Callable[[str], str]:
+def text_remover(pattern: str) -> Callable[[str], str]:
     """Return what strikes the pattern out of a text."""
     compiled = re.compile(pattern, re.IGNORECASE)
     return lambda written: compiled.sub(REMOVED, written)

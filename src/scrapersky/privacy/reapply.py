@@ -31,7 +31,7 @@ from scrapersky.privacy.suppression import suppress_here
 from scrapersky.privacy.suppression_filter import SuppressionFilter
 from scrapersky.privacy.sweep import (
     Hit,
-    Wanted,
+    SearchTerm,
     by_key,
     by_place,
     changes_of,
@@ -42,8 +42,8 @@ from scrapersky.records import Suppression, SuppressionKey
 from scrapersky.records.audit import Actor, note
 
 REASON: Final = "erased before the backup was restored"
-CHUNK: Final = 200
-HELD: Final = {
+SUBJECTS_PER_TRANSACTION: Final = 200
+HELD_VALUES: Final = {
     SubjectKind.EMAIL: """SELECT email FROM contacts WHERE tenant_id = :tenant
       UNION SELECT email FROM people WHERE tenant_id = :tenant
       UNION SELECT unnest(emails) FROM domains WHERE tenant_id = :tenant""",
@@ -61,14 +61,14 @@ HELD: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class KeptList:
+class SuppressionSnapshot:
     """The suppression list of a database that is about to be replaced."""
 
     keys: Sequence[dict[str, Any]] = ()
     entries: Sequence[dict[str, Any]] = ()
 
 
-class Everything(Wanted):
+class FullSweep(SearchTerm):
     """Matches every row: what is meant cannot be looked for by its letters."""
 
     @override
@@ -76,24 +76,26 @@ class Everything(Wanted):
         return true()
 
 
-async def keep_list(connection: AsyncConnection) -> KeptList:
+async def read_snapshot(connection: AsyncConnection) -> SuppressionSnapshot:
     """Read the list of a database, if it has one."""
 
     def tables(sync: Any) -> set[str]:  # noqa: ANN401 - a connection
         return set(inspect(sync).get_table_names())
 
     if Suppression.__tablename__ not in await connection.run_sync(tables):
-        return KeptList()
+        return SuppressionSnapshot()
     keys = await connection.execute(select(SuppressionKey.__table__))
     # It may be of an older version, and have fewer columns.
     entries = await connection.execute(text("SELECT * FROM suppressions"))
-    return KeptList(
+    return SuppressionSnapshot(
         [dict(row) for row in keys.mappings()],
         [{**row, "created_by": None} for row in entries.mappings()],
     )
 
 
-async def add_kept(connection: AsyncConnection, kept: KeptList) -> list[dict[str, Any]]:
+async def restore_entries(
+    connection: AsyncConnection, kept: SuppressionSnapshot
+) -> list[dict[str, Any]]:
     """Add the entries that a restored list lacks, and return them."""
     if kept.keys:
         await connection.execute(
@@ -130,11 +132,13 @@ async def erase_again(engine: AsyncEngine, missing: Iterable[dict[str, Any]]) ->
         async with engine.connect() as connection:
             keys = await keys_of(connection)
         actor = Actor(tenant_id, None, "restore")
-        subjects = [one async for one in meant(engine, tenant_id, keys, hashes)]
+        subjects = [
+            one async for one in matching_subjects(engine, tenant_id, keys, hashes)
+        ]
         found += len(subjects)
-        for start in range(0, len(subjects), CHUNK):
+        for start in range(0, len(subjects), SUBJECTS_PER_TRANSACTION):
             async with engine.begin() as connection:
-                chunk = subjects[start : start + CHUNK]
+                chunk = subjects[start : start + SUBJECTS_PER_TRANSACTION]
                 await suppress_here(connection, actor, chunk, REASON)
         swept = await sweep(
             engine, tenant_id, SuppressionFilter(keys, frozenset(hashes))
@@ -145,11 +149,11 @@ async def erase_again(engine: AsyncEngine, missing: Iterable[dict[str, Any]]) ->
     return found
 
 
-async def meant(
+async def matching_subjects(
     engine: AsyncEngine, tenant_id: UUID, keys: Keys, hashes: set[bytes]
 ) -> AsyncIterator[Subject]:
     """Yield what of the values that are held these hashes mean."""
-    for kind, query in HELD.items():
+    for kind, query in HELD_VALUES.items():
         async with engine.connect() as connection:
             rows = await connection.stream(text(query), {"tenant": tenant_id})
             async for (value,) in rows:
@@ -183,7 +187,7 @@ async def sweep(
     cleaned = 0
     for table in searched_tables():
         rows = by_key if table.primary_key.columns else by_place
-        async for row in rows(engine, table, tenant_id, Everything("")):
+        async for row in rows(engine, table, tenant_id, FullSweep("")):
             if changes_of(table, row, suppressions.strike_out):
                 async with engine.begin() as connection:
                     hit = Hit(table, row)

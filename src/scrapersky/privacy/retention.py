@@ -8,11 +8,12 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import queries
-from scrapersky.db.steps import stepwise
+from scrapersky.db.chunks import change_in_chunks
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.kit.stopping import IsStopping, never
+from scrapersky.records.snapshot import VoidReason
 
-MOST_COUNTED = 10_000
+MAX_COUNTED_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,18 @@ def deletion(table: str, since: str, where: str = "true") -> str:
       LIMIT :chunk FOR UPDATE SKIP LOCKED)"""  # noqa: S608 - our own words
 
 
+# What a website that is visited still says has been found at the last visit.
+FOUND_AGAIN = f"""EXISTS (SELECT FROM site_visits v
+  WHERE v.domain_id = {{table}}.domain_id AND v.unreachable_since IS NULL
+    AND NOT v.visited_at {TOO_OLD}) AND {{table}}.gone_at IS NULL"""
+
+
 def deletion_by_tenant(table: str) -> str:
-    """Write the same for rows that have an index by tenant and time."""
+    """Write the same for rows of websites, which have an index by tenant and time."""
     return f"""DELETE FROM {table} WHERE id IN (SELECT due.id FROM tenants t
       CROSS JOIN LATERAL (SELECT id FROM {table}
-        WHERE tenant_id = t.id AND updated_at {TOO_OLD} ORDER BY updated_at
+        WHERE tenant_id = t.id AND updated_at {TOO_OLD}
+          AND NOT ({FOUND_AGAIN.format(table=table)}) ORDER BY updated_at
         LIMIT :chunk FOR UPDATE SKIP LOCKED) AS due LIMIT :chunk)"""  # noqa: S608 - our own words
 
 
@@ -54,7 +62,29 @@ CONTACTS = f"""WITH gone AS ({deletion_by_tenant("contacts")} RETURNING tenant_i
       jsonb_build_object('contacts', count(*)) FROM gone GROUP BY tenant_id)
   SELECT tenant_id FROM gone"""  # noqa: S608 - our own words
 
-KINDS = (
+EXPIRED_SNAPSHOTS = f"""UPDATE page_snapshots SET voided_at = clock_timestamp(),
+    void_reason = '{VoidReason.EXPIRED}'
+  WHERE id IN (SELECT due.id FROM tenants t CROSS JOIN LATERAL (SELECT id FROM page_snapshots
+      WHERE tenant_id = t.id AND voided_at IS NULL AND seen_at {TOO_OLD} ORDER BY seen_at
+      LIMIT :chunk FOR UPDATE SKIP LOCKED) AS due LIMIT :chunk)"""  # noqa: S608 - our label
+
+# Cursors name the entry that was read last, so the last of a tenant stays.
+CHANGES = f"""DELETE FROM record_changes WHERE (tenant_id, position) IN (
+  SELECT t.id, due.position FROM tenants t
+  CROSS JOIN LATERAL (SELECT created_at FROM record_changes WHERE tenant_id = t.id
+    ORDER BY position LIMIT 1) AS oldest
+  CROSS JOIN LATERAL (SELECT max(position) AS position FROM record_changes
+    WHERE tenant_id = t.id) AS latest
+  CROSS JOIN LATERAL (SELECT position, created_at FROM record_changes
+    WHERE tenant_id = t.id AND position < latest.position
+    ORDER BY position LIMIT :chunk) AS due
+  WHERE oldest.created_at {TOO_OLD} AND due.created_at {TOO_OLD} LIMIT :chunk)"""  # noqa: S608
+OLDEST_CHANGES = f"""(SELECT due.created_at FROM tenants t CROSS JOIN LATERAL (
+  SELECT created_at FROM record_changes WHERE tenant_id = t.id AND position <
+    (SELECT max(position) FROM record_changes WHERE tenant_id = t.id)
+  ORDER BY position LIMIT {MAX_COUNTED_ROWS}) AS due) AS oldest"""  # noqa: S608 - our own words
+
+RETENTION_RULES = (
     RetentionRule(
         "contacts",
         "CONTACT_DAYS",
@@ -94,6 +124,15 @@ KINDS = (
         (deletion("pages", "gone_at"),),
     ),
     RetentionRule(
+        "stored pages",
+        "SNAPSHOT_DAYS",
+        "the bytes are removed; that the page was read, and its hash, stay with the page",
+        "page_snapshots",
+        "seen_at",
+        (EXPIRED_SNAPSHOTS,),
+        where="voided_at IS NULL",
+    ),
+    RetentionRule(
         "decisions",
         "DECISION_DAYS",
         "deleted; they cannot be undone any more",
@@ -109,9 +148,17 @@ KINDS = (
         ),
     ),
     RetentionRule(
+        "samples",
+        "DECISION_DAYS",
+        "deleted with their marks, which measure nothing any more",
+        "value_samples",
+        "created_at",
+        (deletion("value_samples", "created_at"),),
+    ),
+    RetentionRule(
         "submissions",
         "SUBMISSION_DAYS",
-        "submitted lines and their batches are deleted; the records stay",
+        "imported lines and their imports are deleted; the records stay",
         "batch_jobs",
         "created_at",
         (
@@ -124,7 +171,7 @@ KINDS = (
         ),
     ),
     RetentionRule(
-        "dead letters",
+        "failed records",
         "DEAD_LETTER_DAYS",
         "deleted; their records keep the error",
         queries.DEAD_LETTERS,
@@ -139,10 +186,57 @@ KINDS = (
         "created_at",
         (deletion("audit_log", "created_at"),),
     ),
+    RetentionRule(
+        "change log",
+        "CHANGE_DAYS",
+        "deleted; whoever follows changes and is further behind starts over",
+        OLDEST_CHANGES,
+        "created_at",
+        (CHANGES,),
+    ),
+    RetentionRule(
+        "webhook messages",
+        "CHANGE_DAYS",
+        "those that were sent, or given up, are deleted with what they were about",
+        "webhook_deliveries",
+        "created_at",
+        (deletion("webhook_deliveries", "created_at", "state <> 'pending'"),),
+        where="state <> 'pending'",
+    ),
+    RetentionRule(
+        "writes to CRMs",
+        "CHANGE_DAYS",
+        "deleted with the values that they replaced; a run so old cannot be undone",
+        "sync_writes",
+        "created_at",
+        (deletion("sync_writes", "created_at"),),
+    ),
+    RetentionRule(
+        "differences",
+        "CONTACT_DAYS",
+        "deleted: what changed so long ago is not shown any more",
+        "differences",
+        "created_at",
+        (deletion("differences", "created_at"),),
+    ),
 )
 """Every kind with a time of its own. Who is on the suppression list stays on it."""
 
-LENT = (
+CLEAR_EXPIRED = (
+    # First, while it is known of which companies it was lent.
+    """UPDATE sampled_values SET value = NULL, snippet = NULL
+    WHERE (sample_id, position) IN (
+      SELECT v.sample_id, v.position FROM company_members m
+      JOIN sampled_values v ON v.tenant_id = m.tenant_id AND v.record_id = m.company_id
+      LEFT JOIN places_staging p ON p.id = m.place_id
+      LEFT JOIN local_businesses b ON b.id = m.business_id
+      WHERE v.value IS NOT NULL AND least(p.expires_at, b.expires_at) <= statement_timestamp()
+        AND EXISTS (SELECT FROM value_samples s WHERE s.id = v.sample_id
+          AND s.field IN ('phone', 'address'))
+      LIMIT :chunk FOR UPDATE OF v SKIP LOCKED)""",
+    """DELETE FROM differences WHERE id IN (SELECT id FROM differences
+      WHERE expires_at <= statement_timestamp()
+      ORDER BY expires_at LIMIT :chunk FOR UPDATE SKIP LOCKED)""",
     """UPDATE places_staging SET name = NULL, address = NULL, latitude = NULL,
       longitude = NULL, rating = NULL, reviews_count = NULL, price_level = NULL,
       categories = '{}', website = NULL, phone = NULL, business_status = NULL,
@@ -161,7 +255,7 @@ LENT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class RetentionStatus:
     """How one kind stands: how long it is kept, since when the oldest is."""
 
     kind: RetentionRule
@@ -175,7 +269,7 @@ async def forget_expired(engine: AsyncEngine, is_stopping: IsStopping = never) -
 
     A deep scan asks the source anew. Returns how many rows were cleared.
     """
-    return await stepwise(engine, LENT, {}, is_stopping)
+    return await change_in_chunks(engine, CLEAR_EXPIRED, {}, is_stopping)
 
 
 async def purge_expired(
@@ -183,18 +277,20 @@ async def purge_expired(
 ) -> dict[str, int]:
     """Purge every kind whose days are not 0, in short steps; return rows by kind."""
     return {
-        kind.name: await stepwise(
+        kind.name: await change_in_chunks(
             engine, kind.purge, {"age": timedelta(days=days[kind.setting])}, is_stopping
         )
-        for kind in KINDS
+        for kind in RETENTION_RULES
         if days[kind.setting]
     }
 
 
-async def overdue(database: Database, days: Mapping[str, int]) -> list[Overdue]:
+async def retention_status(
+    database: Database, days: Mapping[str, int]
+) -> list[RetentionStatus]:
     """Tell of every kind how long it is kept, and what should be gone by now."""
     found = []
-    for kind in KINDS:
+    for kind in RETENTION_RULES:
         kept = days[kind.setting] or None
         async with transaction(database) as connection:
             oldest = await connection.scalar(
@@ -206,9 +302,9 @@ async def overdue(database: Database, days: Mapping[str, int]) -> list[Overdue]:
                 text(
                     f"SELECT count(*) FROM (SELECT FROM {kind.table} WHERE {kind.where}"  # noqa: S608
                     f" AND {kind.since} < statement_timestamp() - CAST(:age AS interval)"
-                    f" LIMIT {MOST_COUNTED}) AS due"
+                    f" LIMIT {MAX_COUNTED_ROWS}) AS due"
                 ),
                 {"age": timedelta(days=kept)},
             )
-        found.append(Overdue(kind, kept, oldest, due or 0))
+        found.append(RetentionStatus(kind, kept, oldest, due or 0))
     return found

@@ -11,12 +11,12 @@ from urllib.parse import unquote
 import idna
 import phonenumbers
 
-from contact_extraction.plain import name_key
+from contact_extraction.text import name_key
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import (
-    MOST_DIGITS,
+    MAX_PHONE_DIGITS,
+    MIN_PHONE_DIGITS,
     SEPARATORS,
-    SHORTEST_NUMBER,
     SUBADDRESS,
     ZEROS,
     canonical_domain,
@@ -28,13 +28,13 @@ from scrapersky.kit.canonical import (
     plain_signs,
 )
 
-TAIL = 8
+TAIL_DIGITS = 8
 """Digits by which a number is known however it is written."""
-MOST_OF_A_RUN = 40
+MAX_RUN_DIGITS = 40
 """Digits looked at together: several numbers may stand beside each other."""
-SHORT_WITH_CODE = TAIL + 2
+SHORT_NUMBER_DIGITS = TAIL_DIGITS + 2
 """Digits of a shorter number with a country code of three."""
-LEAST_LABELS = 2
+MIN_LABELS = 2
 
 AT = r"(?:@|%40|&#64;|\s*[\[({]\s*(?:at|@)\s*[\])}]\s*|\s+at\s+)"
 DOT = r"(?:\.|\s*[\[({]\s*(?:dot|\.)\s*[\])}]\s*|\s+dot\s+)"
@@ -52,7 +52,7 @@ ADDRESSES = re.compile(
     rf"({LOCAL_SIGN}{{1,64}}){AT}({LABEL}(?:{DOT}{LABEL}){{1,9}})", re.IGNORECASE
 )
 NUMBERS = re.compile(
-    rf"[0-9](?:{GAP}[0-9]){{{SHORTEST_NUMBER - 1},{MOST_OF_A_RUN - 1}}}"
+    rf"[0-9](?:{GAP}[0-9]){{{MIN_PHONE_DIGITS - 1},{MAX_RUN_DIGITS - 1}}}"
 )
 INTERNATIONAL = re.compile(r"\+[0-9\s().\-/~_*\[\]]{3,39}")
 ABROAD = ("00", "011", "0011", "010", "810")
@@ -62,14 +62,14 @@ AT_SIGNS = re.compile(
     r"@|%40|&#64;|[\[({]\s*(?:at|@)\s*[\])}]|(?<=\s)at(?=\s)", re.IGNORECASE
 )
 """What every address has; to look for whole ones alone reads a text sixty times."""
-LONGEST_LOCAL = 64
+MAX_LOCAL_CHARACTERS = 64
 DOTS = re.compile(DOT, re.IGNORECASE)
 NOT_DIGIT = re.compile(r"\D")
 PLAIN = re.compile(r"[A-Za-z0-9]+")
 MAY_PRECEDE = re.compile(r"(?<!\w)'|%[0-9a-f]{2}|[*/=?&%{|}!#$^`~]", re.IGNORECASE)
 """Signs that an address may have, and that may as well stand between it and a word."""
 SURROUNDINGS = "'.-"
-SHORTEST_SIGN = 3
+MIN_SIGN_CHARACTERS = 3
 """Letters that are seldom enough to be looked for first."""
 
 
@@ -120,7 +120,7 @@ def sign_of(written: str) -> str | None:
     """
     words = PLAIN.findall(written.rpartition("@")[0] or written)
     longest = max(words, key=len, default="")
-    return longest.lower() if len(longest) >= SHORTEST_SIGN else None
+    return longest.lower() if len(longest) >= MIN_SIGN_CHARACTERS else None
 
 
 def written_as(text: str) -> str:
@@ -276,13 +276,13 @@ def trunk_prefixes(number: phonenumbers.PhoneNumber) -> set[str]:
 def tail_of(e164: str) -> str:
     """Return the digits that a number has in every way of writing it."""
     national = phonenumbers.national_significant_number(phonenumbers.parse(e164))
-    return str(national)[-TAIL:]
+    return str(national)[-TAIL_DIGITS:]
 
 
 def names_above(host: str) -> Iterator[str]:
     """Yield a host and the domains it is in: mail.a.example, a.example."""
     labels = host.split(".")
-    for start in range(len(labels) - LEAST_LABELS + 1):
+    for start in range(len(labels) - MIN_LABELS + 1):
         yield ".".join(labels[start:])
 
 
@@ -297,7 +297,7 @@ def addresses_in(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
         labels = DOTS.sub(".", found[2]).split(".")
         domains = [
             unquote(".".join(labels[:end]))
-            for end in range(LEAST_LABELS, len(labels) + 1)
+            for end in range(MIN_LABELS, len(labels) + 1)
         ]
         for start in sorted(starts_in(found[1])):
             written = found[1][start:]
@@ -311,7 +311,7 @@ def written_addresses(text: str) -> Iterator[re.Match[str]]:
     tried = 0
     for sign in AT_SIGNS.finditer(text):
         local_end = len(text[tried : sign.start()].rstrip()) + tried
-        for start in range(max(tried, local_end - LONGEST_LOCAL), sign.start()):
+        for start in range(max(tried, local_end - MAX_LOCAL_CHARACTERS), sign.start()):
             tried = start + 1
             if (found := ADDRESSES.match(text, start)) is not None:
                 yield found
@@ -331,20 +331,23 @@ def numbers_in(text: str) -> Iterator[tuple[tuple[int, int], set[str]]]:
     plain, start = plain_signs(text), 0
     while found := NUMBERS.search(plain, start):
         digits = NOT_DIGIT.sub("", found[0])
-        tails = {digits[end - TAIL : end] for end in range(TAIL, len(digits) + 1)}
-        if len(whole := digits.lstrip("0")) < TAIL:
+        tails = {
+            digits[end - TAIL_DIGITS : end]
+            for end in range(TAIL_DIGITS, len(digits) + 1)
+        }
+        if len(whole := digits.lstrip("0")) < TAIL_DIGITS:
             tails |= {digits, whole}
         is_abroad = plain.endswith(("+", "%2B", "%2b"), 0, found.start())
         yield found.span(), tails | short_tails(digits, is_abroad=is_abroad)
         start = found.end()
-        if len(digits) == MOST_OF_A_RUN:  # It may end inside of a number.
+        if len(digits) == MAX_RUN_DIGITS:  # It may end inside of a number.
             start = found.start() + last_number(found[0])
 
 
 def last_number(run: str) -> int:
     """Return where the last digits stand that may be the beginning of a number."""
     places = [place for place, sign in enumerate(run) if sign.isdecimal()]
-    return places[-MOST_DIGITS]
+    return places[-MAX_PHONE_DIGITS]
 
 
 def short_tails(digits: str, *, is_abroad: bool) -> set[str]:
@@ -353,7 +356,7 @@ def short_tails(digits: str, *, is_abroad: bool) -> set[str]:
     It is seen only with its country code: others end in the same digits.
     """
     number = digits if is_abroad else digits.removeprefix("00")
-    if not is_abroad and not TAIL <= len(number) <= SHORT_WITH_CODE:
+    if not is_abroad and not TAIL_DIGITS <= len(number) <= SHORT_NUMBER_DIGITS:
         return set()
     try:
         spelt = canonical_phone(f"+{number}")

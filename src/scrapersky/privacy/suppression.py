@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,9 +14,10 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.email_type import EmailType
-from scrapersky.db.transaction import Database, committed, transaction
+from scrapersky.db.transaction import Database, run_in_transaction, transaction
 from scrapersky.errors import InvalidSubject, UnknownSuppression
 from scrapersky.privacy.key import Keys, fingerprint, keys_of
+from scrapersky.privacy.snapshot import remove_contents, void_pages_of
 from scrapersky.privacy.subject import (
     Subject,
     SubjectKind,
@@ -30,22 +32,27 @@ from scrapersky.privacy.suppression_filter import (
     suppressions,
 )
 from scrapersky.privacy.sweep import Hit, scrub
+from scrapersky.privacy.synced import linked_records, remember_records
 from scrapersky.records import Suppression
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.base import Base
+from scrapersky.records.change import ChangeEvent, removing_because
+from scrapersky.records.snapshot import VoidReason
 from scrapersky.records.status import (
+    MapField,
     PageCurationStatus,
     PageProcessingStatus,
     SitemapImportStatus,
 )
 
-CHUNK = 500
-REFUSALS_SHOWN = 100
+SUBJECTS_PER_TRANSACTION = 500
+MAX_REFUSALS = 100
+MOST_PAGES_AT_ONCE = 500
 COLUMN_END = re.compile(r"[,;\t]")
 
 
 @dataclass(slots=True)
-class Suppressing:
+class SuppressionResult:
     """What adding to the list came to."""
 
     ids: list[UUID] = field(default_factory=list)
@@ -54,16 +61,18 @@ class Suppressing:
     """How many were on the list already."""
     contacts_removed: int = 0
     refused: int = 0
+    pages: list[bytes] = field(default_factory=list)
+    """Hashes of the pages that are not kept any more, for they name one of these."""
     refusals: list[tuple[int, str]] = field(default_factory=list)
     """Line number and reason of the first lines that say nothing we understand."""
 
-    def add(self, other: "Suppressing") -> None:
+    def add(self, other: "SuppressionResult") -> None:
         """Count in what a further part of the list came to."""
         self.ids += other.ids
         self.known += other.known
         self.contacts_removed += other.contacts_removed
         self.refused += other.refused
-        self.refusals += other.refusals[: REFUSALS_SHOWN - len(self.refusals)]
+        self.refusals += other.refusals[: MAX_REFUSALS - len(self.refusals)]
 
 
 async def suppress(
@@ -71,13 +80,13 @@ async def suppress(
     actor: Actor,
     subjects: Sequence[Subject],
     reason: str | None = None,
-) -> Suppressing:
+) -> SuppressionResult:
     """Put these on the tenant's list and remove what is held about them, at once.
 
     Whoever stores meanwhile has finished, or asks the list afterwards.
     """
 
-    async def act(connection: AsyncConnection) -> Suppressing:
+    async def act(connection: AsyncConnection) -> SuppressionResult:
         done = await suppress_here(connection, actor, subjects, reason)
         await note(
             connection,
@@ -92,7 +101,11 @@ async def suppress(
         )
         return done
 
-    return await committed(database, act)
+    done = await run_in_transaction(database, act)
+    # The rest of many is removed with what is too old.
+    some = done.pages[:MOST_PAGES_AT_ONCE]
+    await run_in_transaction(database, partial(remove_contents, actor.tenant_id, some))
+    return done
 
 
 async def suppress_here(
@@ -100,7 +113,7 @@ async def suppress_here(
     actor: Actor,
     subjects: Sequence[Subject],
     reason: str | None,
-) -> Suppressing:
+) -> SuppressionResult:
     """Do so inside a transaction of the caller."""
     await connection.execute(LOCK_ALONE, {"name": lock_name(actor.tenant_id)})
     keys = await keys_of(connection)
@@ -117,9 +130,15 @@ async def suppress_here(
             for person, address in named.items()
         ],
     )
-    done = Suppressing(ids=added, known=len(subjects) - len(added))
+    done = SuppressionResult(ids=added, known=len(subjects) - len(added))
     everybody = [*subjects, *named]
-    done.contacts_removed = await remove(connection, actor.tenant_id, everybody)
+    done.pages = await void_pages_of(
+        connection, actor.tenant_id, everybody, VoidReason.SUPPRESSED
+    )
+    linked = await linked_records(connection, actor.tenant_id, everybody)
+    async with removing_because(connection, ChangeEvent.SUPPRESSED):
+        done.contacts_removed = await remove(connection, actor.tenant_id, everybody)
+    await remember_records(connection, keys, linked)
     return done
 
 
@@ -218,12 +237,12 @@ async def suppress_lines(
     reason: str | None = None,
     region: str | None = None,
     first: int = 1,
-) -> Suppressing:
+) -> SuppressionResult:
     """Put a whole list on it, one address, number or domain a line, in small steps.
 
     Only the first column of a table counts; `first` is the number of the first line.
     """
-    total = Suppressing()
+    total = SuppressionResult()
     numbered = enumerate(lines, start=first)
     # A host in other letters takes a third of a millisecond to read.
     chunks = await asyncio.to_thread(lambda: [*read_lines(numbered, total, region)])
@@ -233,7 +252,7 @@ async def suppress_lines(
 
 
 def read_lines(
-    lines: Iterable[tuple[int, str]], total: Suppressing, region: str | None
+    lines: Iterable[tuple[int, str]], total: SuppressionResult, region: str | None
 ) -> Iterator[list[Subject]]:
     """Read lines into chunks; what cannot be read is reported with its number."""
     chunk: list[Subject] = []
@@ -245,9 +264,9 @@ def read_lines(
             chunk.append(any_subject(written, region))
         except InvalidSubject as error:
             total.refused += 1
-            if len(total.refusals) < REFUSALS_SHOWN:
+            if len(total.refusals) < MAX_REFUSALS:
                 total.refusals.append((number, str(error)))
-        if len(chunk) == CHUNK:
+        if len(chunk) == SUBJECTS_PER_TRANSACTION:
             yield chunk
             chunk = []
     if chunk:
@@ -292,9 +311,9 @@ async def remove(
             "tenant": tenant_id,
             "named": named,
             "spelt": spellings(named) if kind is SubjectKind.PHONE else [],
-            "under": [f"%.{escaped(name)}" for name in named],
-            "at": [f"%@{escaped(name)}" for name in named],
-            "at_under": [f"%@%.{escaped(name)}" for name in named],
+            "under": [f"%.{escape_like(name)}" for name in named],
+            "at": [f"%@{escape_like(name)}" for name in named],
+            "at_under": [f"%@%.{escape_like(name)}" for name in named],
         }
         for statement in statements:
             result = await connection.execute(text(statement), values)
@@ -358,15 +377,15 @@ def spellings(numbers: Iterable[str]) -> list[str]:
     return [*{digits for number in known for digits in spellings_of(number)}]
 
 
-def escaped(name: str) -> str:
+def escape_like(name: str) -> str:
     """Write a name so that LIKE takes it by the letter."""
     return name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-THEM = """SELECT d.id, split_part(n, '@', 1) FROM unnest(CAST(:named AS text[])) AS n
+PERSON_KEYS = """SELECT d.id, split_part(n, '@', 1) FROM unnest(CAST(:named AS text[])) AS n
   JOIN domains d ON d.tenant_id = :tenant AND d.domain = split_part(n, '@', 2)"""
 
-UNSAID = """UPDATE pages SET other_values = (
+REMOVE_OTHER_VALUES = """UPDATE pages SET other_values = (
     SELECT coalesce(jsonb_agg(o), '[]') FROM jsonb_array_elements(other_values) AS o
     WHERE o->>'value' <> ALL(:named))
   WHERE tenant_id = :tenant AND other_values <> '[]' AND other_values @> ANY(
@@ -395,6 +414,9 @@ PEOPLE_OF = text(
         AND c.email_type::text = :shared)"""
 )
 
+FORGET_SAMPLED = """UPDATE sampled_values SET value = NULL, url = NULL, snippet = NULL
+  WHERE tenant_id = :tenant AND value = ANY(:named)"""
+
 REMOVE: dict[SubjectKind, tuple[str, ...]] = {
     SubjectKind.EMAIL: (
         "DELETE FROM contacts WHERE tenant_id = :tenant AND email = ANY(:named)",
@@ -402,7 +424,8 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
           AND mailbox_of(email) = ANY(:named)""",
         """DELETE FROM people WHERE tenant_id = :tenant
           AND mailbox_of(email) = ANY(:named)""",
-        UNSAID,
+        REMOVE_OTHER_VALUES,
+        FORGET_SAMPLED,
         """UPDATE domains SET emails = array(SELECT e FROM unnest(emails) AS e
           WHERE e <> ALL(:named))
         WHERE tenant_id = :tenant AND emails && CAST(:named AS text[])""",
@@ -413,13 +436,23 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
     SubjectKind.PHONE: (
         """UPDATE people SET phone = NULL
         WHERE tenant_id = :tenant AND phone = ANY(:named)""",
-        UNSAID,
+        REMOVE_OTHER_VALUES,
+        FORGET_SAMPLED,
         """DELETE FROM contacts WHERE tenant_id = :tenant AND email IS NULL
           AND phone = ANY(:named)""",
         """DELETE FROM contact_evidence WHERE tenant_id = :tenant
           AND value = ANY(:named) AND contact_id IN (SELECT id FROM contacts
             WHERE tenant_id = :tenant AND (phone = ANY(:named)
               OR phones ?| CAST(:named AS text[])))""",
+        # What a page had once, and what it has become, is no way to reach anybody either.
+        """DELETE FROM contact_evidence WHERE tenant_id = :tenant AND gone_at IS NOT NULL
+          AND md5(value) = ANY(ARRAY(SELECT md5(n) FROM unnest(CAST(:named AS text[])) AS n))""",
+        """DELETE FROM differences WHERE tenant_id = :tenant
+          AND md5(old_value) = ANY(ARRAY(
+            SELECT md5(n) FROM unnest(CAST(:named AS text[])) AS n))""",
+        """DELETE FROM differences WHERE tenant_id = :tenant
+          AND md5(new_value) = ANY(ARRAY(
+            SELECT md5(n) FROM unnest(CAST(:named AS text[])) AS n))""",
         """UPDATE contacts SET phones = phones - CAST(:named AS text[]),
           phone = CASE WHEN phone = ANY(:named) THEN NULL ELSE phone END
         WHERE tenant_id = :tenant AND (phone = ANY(:named)
@@ -429,6 +462,9 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
         WHERE tenant_id = :tenant AND phones && CAST(:named AS text[])""",
         f"UPDATE companies SET phone = NULL WHERE {HAS_NUMBER}",  # noqa: S608
         f"UPDATE company_members SET phone = NULL WHERE {HAS_NUMBER}",  # noqa: S608
+        f"""DELETE FROM company_verdicts WHERE tenant_id = :tenant
+          AND field = '{MapField.PHONE}'
+          AND (claimed = ANY(:named) OR said = ANY(:named))""",  # noqa: S608
     ),
     SubjectKind.DOMAIN: (
         f"DELETE FROM contacts WHERE tenant_id = :tenant AND {OF_DOMAIN}",  # noqa: S608
@@ -451,8 +487,8 @@ REMOVE: dict[SubjectKind, tuple[str, ...]] = {
     SubjectKind.PERSON: (
         f"""DELETE FROM contacts c USING people p WHERE c.tenant_id = :tenant
           AND c.domain_id = p.domain_id AND lower(c.name) = lower(p.name)
-          AND (p.domain_id, p.name_key) IN ({THEM})""",  # noqa: S608
+          AND (p.domain_id, p.name_key) IN ({PERSON_KEYS})""",  # noqa: S608
         f"""DELETE FROM people WHERE tenant_id = :tenant
-          AND (domain_id, name_key) IN ({THEM})""",  # noqa: S608
+          AND (domain_id, name_key) IN ({PERSON_KEYS})""",  # noqa: S608
     ),
 }

@@ -29,7 +29,7 @@ from scrapersky.privacy.subject import (
 from scrapersky.records import Suppression
 
 REMOVED = "[removed]"
-LONG_TEXT = 4_000
+LONG_TEXT_CHARACTERS = 4_000
 """Characters from which texts are read beside the event loop."""
 
 # Whoever stores holds it shared until the commit, whoever suppresses holds it alone:
@@ -75,7 +75,7 @@ class SuppressionFilter:
         if not self.found:
             return data
         # Of many rows, most texts are the names of their columns.
-        return scrubbed(data, cache(self.strike_out))
+        return scrub_texts(data, cache(self.strike_out))
 
     def strike_out(self, written: str) -> str:
         """Return a text with what is on the list struck out of it."""
@@ -123,7 +123,7 @@ async def look_up(
     if keys is None:
         return SuppressionFilter()
     asked = partial(hashes_asked, keys, *data, domains=domains, people=people)
-    if sum(map(len, texts_in(data))) > LONG_TEXT:
+    if sum(map(len, texts_in(data))) > LONG_TEXT_CHARACTERS:
         # Others want the event loop: a megabyte of digits has a hundred thousand hashes.
         hashes = await asyncio.to_thread(asked)
     else:
@@ -191,7 +191,7 @@ def lock_name(tenant_id: UUID) -> str:
     return f"suppressions of {tenant_id}"
 
 
-def scrubbed(data: Any, strike_out: Callable[[str], str]) -> Any:  # noqa: ANN401 - any data
+def scrub_texts(data: Any, strike_out: Callable[[str], str]) -> Any:  # noqa: ANN401 - any data
     """Apply a change to every text in nested data; what is struck out whole is gone."""
     match data:
         case str():
@@ -200,12 +200,12 @@ def scrubbed(data: Any, strike_out: Callable[[str], str]) -> Any:  # noqa: ANN40
         case Mapping():
             pairs = ((strike_out(str(key)), key, value) for key, value in data.items())
             return {
-                (left if isinstance(key, str) else key): scrubbed(value, strike_out)
+                (left if isinstance(key, str) else key): scrub_texts(value, strike_out)
                 for left, key, value in pairs
                 if not is_nothing(left)
             }
         case list() | tuple() | set() | frozenset():
-            kept = ((each, scrubbed(each, strike_out)) for each in data)
+            kept = ((each, scrub_texts(each, strike_out)) for each in data)
             return type(data)(
                 left for each, left in kept if left is not None or each is None
             )

@@ -28,19 +28,21 @@ from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.transaction import Database, transaction
-from scrapersky.privacy.suppression_filter import scrubbed
+from scrapersky.privacy.suppression_filter import scrub_texts
 from scrapersky.records import METADATA
 
-STRETCH = 5_000
+ROWS_PER_QUERY = 5_000
 """Rows looked through at once: well under a second."""
-BLOCKS = 200
+BLOCKS_PER_QUERY = 200
 """The same for a table without a key: 1.6 MB of it."""
-ACCOUNTS = frozenset(
+ACCOUNT_TABLES = frozenset(
     {"users", "tenants", "api_keys", "suppressions", "suppression_keys"}
 )
 """Not about the people who are found, but about those who use ScraperSky."""
-WORDS_KEPT = frozenset(
-    {"id", "tenant_id", "source_place_id", "stage", "item", "worker"}
+PACKED_TABLES = frozenset({"page_contents"})
+"""Bytes that have to be unpacked to be looked through (`snapshot.py`)."""
+EXEMPT_COLUMNS = frozenset(
+    {"id", "tenant_id", "source_place_id", "stage", "item", "worker", "hash"}
 )
 """Names of records and of our own parts, which look like numbers at times."""
 
@@ -64,7 +66,9 @@ def searched_tables() -> Iterator[Table]:
     """Yield every table in which something about a person may be written."""
     for metadata in METADATA:
         for table in metadata.sorted_tables:
-            if table.name not in ACCOUNTS and written_columns(table):
+            if table.name in ACCOUNT_TABLES | PACKED_TABLES:
+                continue
+            if written_columns(table):
                 yield table
 
 
@@ -73,14 +77,14 @@ def written_columns(table: Table) -> list[Column[Any]]:
     return [
         column
         for column in table.columns
-        if column.name not in WORDS_KEPT
+        if column.name not in EXEMPT_COLUMNS
         and isinstance(column.type, String | JSONB | ARRAY | BYTEA | LargeBinary)
         and not isinstance(column.type, ENUM)
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchTerm:
     """What is looked for: a pattern, and plain letters of which it holds some always."""
 
     pattern: str
@@ -107,7 +111,7 @@ class Wanted:
 
 
 async def hits(
-    database: Database, tenant_id: UUID, wanted: Wanted
+    database: Database, tenant_id: UUID, wanted: SearchTerm
 ) -> AsyncIterator[Hit]:
     """Yield every row of the tenant, or of nobody, in which it is written."""
     for table in searched_tables():
@@ -117,7 +121,7 @@ async def hits(
 
 
 async def by_key(
-    database: Database, table: Table, tenant_id: UUID, wanted: Wanted
+    database: Database, table: Table, tenant_id: UUID, wanted: SearchTerm
 ) -> AsyncIterator[Row]:
     """Look through a table in the order of its key, which no update moves."""
     key = tuple_(*table.primary_key.columns)
@@ -128,13 +132,13 @@ async def by_key(
             select(*table.primary_key.columns)
             .where(*beyond)
             .order_by(*table.primary_key.columns)
-            .offset(STRETCH - 1)
+            .offset(ROWS_PER_QUERY - 1)
             .limit(1)
         )
         async with transaction(database) as connection:
             last = (await connection.execute(end)).one_or_none()
             bounds = beyond if last is None else [*beyond, key <= tuple(last)]
-            rows = await matching(connection, table, tenant_id, wanted, bounds)
+            rows = await matching_rows(connection, table, tenant_id, wanted, bounds)
         for row in rows:
             yield row
         if last is None:
@@ -143,28 +147,28 @@ async def by_key(
 
 
 async def by_place(
-    database: Database, table: Table, tenant_id: UUID, wanted: Wanted
+    database: Database, table: Table, tenant_id: UUID, wanted: SearchTerm
 ) -> AsyncIterator[Row]:
     """Look through a table without a key, to which rows are only added."""
     size = text("SELECT pg_relation_size(CAST(:name AS regclass)) / 8192")
     async with transaction(database) as connection:
         blocks = await connection.scalar(size, {"name": table.fullname}) or 0
-    for start in range(0, int(blocks) + 1, BLOCKS):
+    for start in range(0, int(blocks) + 1, BLOCKS_PER_QUERY):
         bounds: list[ColumnElement[bool]] = [
             literal_column(f"ctid >= '({start},0)'::tid", Boolean),
-            literal_column(f"ctid < '({start + BLOCKS},0)'::tid", Boolean),
+            literal_column(f"ctid < '({start + BLOCKS_PER_QUERY},0)'::tid", Boolean),
         ]
         async with transaction(database) as connection:
-            rows = await matching(connection, table, tenant_id, wanted, bounds)
+            rows = await matching_rows(connection, table, tenant_id, wanted, bounds)
         for row in rows:
             yield row
 
 
-async def matching(
+async def matching_rows(
     connection: AsyncConnection,
     table: Table,
     tenant_id: UUID,
-    wanted: Wanted,
+    wanted: SearchTerm,
     bounds: list[ColumnElement[bool]],
 ) -> list[Row]:
     """Return the rows of one stretch in which it is written."""
@@ -188,7 +192,7 @@ async def scrub(
     """Strike it out of one row as the row is now; say whether anything was."""
     table = hit.table
     row = (
-        (await connection.execute(select(table).where(*same(hit)).with_for_update()))
+        (await connection.execute(select(table).where(*row_key(hit)).with_for_update()))
         .mappings()
         .one_or_none()
     )
@@ -196,7 +200,7 @@ async def scrub(
         return False
     changes = changes_of(table, row, strike_out)
     if changes:
-        await connection.execute(table.update().where(*same(hit)).values(changes))
+        await connection.execute(table.update().where(*row_key(hit)).values(changes))
     return bool(changes)
 
 
@@ -207,24 +211,29 @@ def changes_of(
     return {
         column.name: left
         for column in written_columns(table)
-        if (left := struck(column, row[column.name], strike_out)) != row[column.name]
+        if (left := remove_from_value(column, row[column.name], strike_out))
+        != row[column.name]
     }
 
 
-def struck(column: Column[Any], value: Any, strike_out: Callable[[str], str]) -> Any:  # noqa: ANN401
+def remove_from_value(
+    column: Column[Any],
+    value: Any,  # noqa: ANN401
+    strike_out: Callable[[str], str],
+) -> Any:  # noqa: ANN401
     """Strike it out of one value; a column that must not be empty keeps the mark."""
     if value is None:
         return None
     if isinstance(value, bytes):
         readable = value.decode("utf-8", "surrogateescape")
         return strike_out(readable).encode("utf-8", "surrogateescape")
-    left = scrubbed(value, strike_out)
+    left = scrub_texts(value, strike_out)
     if left is None and not column.nullable:
         return strike_out(value)
     return left
 
 
-def same(hit: Hit) -> list[ColumnElement[bool]]:
+def row_key(hit: Hit) -> list[ColumnElement[bool]]:
     """Say which row is meant."""
     table, row = hit.table, hit.row
     if table.primary_key.columns:

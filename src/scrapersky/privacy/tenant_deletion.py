@@ -16,10 +16,11 @@ from uuid import UUID
 from sqlalchemy import Table, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from curation_sdk import AnyStage, queries
-from scrapersky.db.steps import stepwise
-from scrapersky.db.transaction import committed
-from scrapersky.records import METADATA
+from curation_sdk import queries
+from curation_sdk.registry import AnyStage
+from scrapersky.db.chunks import change_in_chunks
+from scrapersky.db.transaction import run_in_transaction
+from scrapersky.records import METADATA, RecordChange
 from scrapersky.records.audit import Actor, note
 
 SHARED: Final[Mapping[str, str]] = {
@@ -32,6 +33,7 @@ SHARED: Final[Mapping[str, str]] = {
     "processes": "the processes that run",
     "scheduler_runs": "what the scheduler did; errors of the tenant's items are removed",
     "stage_overrides": "how stages are set for all",
+    "change_epochs": "how the change log numbers transactions",
     "alert_watch": "when the installation was last looked at",
     "alerts": "what was wrong; alerts about the tenant are removed",
     **dict.fromkeys(queries.SHARED_TABLES, "which stages there are, and their tables"),
@@ -40,7 +42,7 @@ SHARED: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class TenantDeletion:
     """How much was deleted."""
 
     tables: Mapping[str, int]
@@ -52,11 +54,13 @@ class Deleted:
 
 
 def owned_tables() -> Iterator[Table]:
-    """Yield the tables whose rows say whose they are, those that others point to last."""
-    for metadata in METADATA:
-        for table in reversed(metadata.sorted_tables):
-            if "tenant_id" in table.c:
-                yield table
+    """Yield the tables whose rows say whose they are, those that others point to last.
+
+    The change log is the very last: what is deleted from the others is written to it.
+    """
+    tables = [table for part in METADATA for table in reversed(part.sorted_tables)]
+    owned = [table for table in tables if "tenant_id" in table.c]
+    yield from sorted(owned, key=lambda table: table is RecordChange.__table__)
 
 
 async def count_rows(
@@ -89,7 +93,7 @@ async def delete_tenant(
     actor: Actor,
     stages: Sequence[AnyStage],
     report: Callable[[str, int], None],
-) -> Deleted:
+) -> TenantDeletion:
     """Delete a tenant and all it has; one that was stopped goes on where it was.
 
     From the first step on nobody of it is let in. Its rows are taken off the queues before any
@@ -98,21 +102,25 @@ async def delete_tenant(
     """
     values = {"tenant": tenant_id}
     total: Counter[str] = Counter()
-    await committed(engine, partial(shut_out, tenant_id))
+    await run_in_transaction(engine, partial(shut_out, tenant_id))
     while True:
         for stage in stages:
-            await stepwise(engine, (withdrawal(stage),), values)
-        await committed(engine, partial(forget_errors, values, stages))
+            await change_in_chunks(engine, (withdrawal(stage),), values)
+        await run_in_transaction(engine, partial(forget_errors, values, stages))
         for table in owned_tables():
-            count = await stepwise(engine, (deletion(table, stages),), values)
+            count = await change_in_chunks(engine, (deletion(table, stages),), values)
             total[table.fullname] += count
             if count:
                 report(table.fullname, count)
         for stage in stages:
             for name in queries.ITEM_TABLES:
-                await stepwise(engine, (orphans(name, stage),), {"stage": stage.name})
-        done = Deleted({name: count for name, count in sorted(total.items()) if count})
-        if await committed(engine, partial(finish, tenant_id, actor, done)):
+                await change_in_chunks(
+                    engine, (orphans(name, stage),), {"stage": stage.name}
+                )
+        done = TenantDeletion(
+            {name: count for name, count in sorted(total.items()) if count}
+        )
+        if await run_in_transaction(engine, partial(finish, tenant_id, actor, done)):
             return done
 
 
@@ -174,7 +182,7 @@ async def forget_errors(
 
 
 async def finish(
-    tenant_id: UUID, actor: Actor, done: Deleted, connection: AsyncConnection
+    tenant_id: UUID, actor: Actor, done: TenantDeletion, connection: AsyncConnection
 ) -> bool:
     """Delete the tenant itself if nothing of it is left, and note that it was done.
 

@@ -16,6 +16,7 @@ from scrapersky.records.audit import AuditEntry
 from scrapersky.records.base import Base
 from scrapersky.records.batch import BatchItem, BatchJob
 from scrapersky.records.business import BUSINESSES, LocalBusiness
+from scrapersky.records.change import ChangeEpoch, RecordChange
 from scrapersky.records.company import (
     COMPANIES,
     Company,
@@ -27,12 +28,14 @@ from scrapersky.records.company import (
     CompanyPair,
     CompanyProgress,
 )
+from scrapersky.records.company_verdict import CompanyVerdict
 from scrapersky.records.contact import CONTACTS, Contact, Evidence
 from scrapersky.records.curation import (
     CurationAction,
     CurationChange,
     SelectionRule,
 )
+from scrapersky.records.difference import Difference, LastLook
 from scrapersky.records.domain import DOMAINS, Domain
 from scrapersky.records.host import Host, HostOutcome, HostRobots
 from scrapersky.records.kind import Kind
@@ -43,13 +46,19 @@ from scrapersky.records.person import Person
 from scrapersky.records.place import PLACES, Place
 from scrapersky.records.place_search import SEARCHES, PlaceSearch, PlaceSearchHit
 from scrapersky.records.process import Process
+from scrapersky.records.sample import SampledValue, ValueSample
 from scrapersky.records.schedule import SchedulerRun, StageOverride
+from scrapersky.records.search_schedule import SearchSchedule
+from scrapersky.records.site_visit import SiteVisit
 from scrapersky.records.sitemap_file import SITEMAP_FILES, SitemapFile
+from scrapersky.records.snapshot import PageContent, PageSnapshot, SnapshotUsage
 from scrapersky.records.suppression import Suppression, SuppressionKey
+from scrapersky.records.sync import SyncConnection, SyncRecord, SyncWrite
 from scrapersky.records.tenant import ApiKey, Tenant, User
 from scrapersky.records.upload import UploadedPart
 from scrapersky.records.usage import PageGain, SiteUsage, TenantUsage
 from scrapersky.records.view import SavedView
+from scrapersky.records.webhook import WebhookDelivery, WebhookEndpoint
 from scrapersky.records.work_queue import Attribute
 
 METADATA = (Base.metadata, sdk_tables)
@@ -111,6 +120,7 @@ __all__ = [
     "Base",
     "BatchItem",
     "BatchJob",
+    "ChangeEpoch",
     "Company",
     "CompanyAction",
     "CompanyChange",
@@ -119,10 +129,12 @@ __all__ = [
     "CompanyMerge",
     "CompanyPair",
     "CompanyProgress",
+    "CompanyVerdict",
     "Contact",
     "ContactNotice",
     "CurationAction",
     "CurationChange",
+    "Difference",
     "Domain",
     "Evidence",
     "Host",
@@ -131,28 +143,42 @@ __all__ = [
     "IdempotencyKey",
     "Installation",
     "Kind",
+    "LastLook",
     "LocalBusiness",
     "LoginSession",
     "Page",
+    "PageContent",
     "PageGain",
+    "PageSnapshot",
     "Person",
     "Place",
     "PlaceSearch",
     "PlaceSearchHit",
     "Process",
+    "RecordChange",
     "RevokedToken",
+    "SampledValue",
     "SavedView",
     "SchedulerRun",
+    "SearchSchedule",
     "SelectionRule",
     "SiteUsage",
+    "SiteVisit",
     "SitemapFile",
+    "SnapshotUsage",
     "StageOverride",
     "Suppression",
     "SuppressionKey",
+    "SyncConnection",
+    "SyncRecord",
+    "SyncWrite",
     "Tenant",
     "TenantUsage",
     "UploadedPart",
     "User",
+    "ValueSample",
+    "WebhookDelivery",
+    "WebhookEndpoint",
     "kind_named",
     "kind_of",
     "queue_columns",

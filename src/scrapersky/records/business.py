@@ -28,13 +28,20 @@ from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
     CHANGED,
     Column,
+    EmptyState,
     Kind,
     Origin,
     Show,
-    Source,
     curation,
 )
-from scrapersky.records.link import Hop, Related, by_domain, by_hit
+from scrapersky.records.link import (
+    COMPANY_STATUS,
+    LinkTable,
+    Related,
+    by_domain,
+    by_hit,
+    by_membership,
+)
 from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     DOMAIN_EXTRACTION_STATUS,
@@ -122,14 +129,14 @@ BUSINESSES = Kind(
     icon="business",
     key="b",
     about="Selected places with full details. Select those whose website to visit.",
-    source=Source(
+    source=EmptyState(
         "Businesses come from selected places.", "/curate/places", "Go to places"
     ),
     decision=curation(
         LocalBusiness.status,
         starts="domain_extraction",
         queue=DOMAIN_EXTRACTION_QUEUE,
-        unattended=(),
+        auto_select=(),
     ),
     columns=(
         Column(field="name", title="Name", width=17, grow=2.4, show=Show.TITLE,
@@ -162,13 +169,14 @@ BUSINESSES = Kind(
     linked={
         "search_id": by_hit(LocalBusiness.place_id),
         "domain": by_domain(LocalBusiness.domain_id),
+        COMPANY_STATUS: by_membership(LocalBusiness.id, "business_id"),
     },
     related=(
         Related(kind="places", ours="place_id"),
         Related(kind="domains", ours="domain_id"),
         Related(
             kind="companies",
-            through=Hop("company_members", "business_id", "company_id"),
+            through=LinkTable("company_members", "business_id", "company_id"),
         ),
     ),
     is_step=True,

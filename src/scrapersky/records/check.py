@@ -12,14 +12,20 @@ from scrapersky.db.schema import check_schema
 from scrapersky.errors import ConfigurationError
 from scrapersky.records import METADATA
 from scrapersky.records.audit import AuditEntry
+from scrapersky.records.change import continue_numbering
 from scrapersky.records.tenant import Tenant, User
 
 
 async def check_database(engine: AsyncEngine, system_user_id: UUID) -> None:
-    """Raise unless we may work here, schema and code agree, and the system user exists."""
+    """Raise unless we may work here, schema and code agree, and the system user exists.
+
+    Where it was restored on another server, the change log goes on after its last entry.
+    """
     await check_rights(engine, *METADATA)
     await check_schema(engine, *METADATA)
     await check_system_user(engine, system_user_id)
+    async with engine.begin() as connection:
+        await continue_numbering(connection)
 
 
 async def check_writing(engine: AsyncEngine) -> None:

@@ -1,6 +1,7 @@
 """Leads: one row per company and location, and what people do about it."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,16 +12,19 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Row,
+    Text,
     UniqueConstraint,
     Uuid,
+    case,
     func,
     literal,
     null,
     select,
     text,
+    true,
     union_all,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import (
@@ -34,37 +38,56 @@ from scrapersky.records.base import (
     ordering,
     phone_digits_index,
 )
+from scrapersky.records.business import LocalBusiness
+from scrapersky.records.company_verdict import by_verdict, verdict_on
 from scrapersky.records.contact import Contact, Evidence
-from scrapersky.records.domain import domain_name
+from scrapersky.records.domain import (
+    domain_name,
+    office_addresses,
+    where_its_offices_are,
+)
 from scrapersky.records.kind import (
     CHANGED,
-    Choice,
     Column,
     Decision,
+    EmptyState,
+    ExportFile,
     Kind,
     QuickFilter,
     Show,
-    Source,
+    StatusChoice,
 )
-from scrapersky.records.link import HITS, Hop, LinkedField, Related, by_domain, table
+from scrapersky.records.link import (
+    HITS,
+    LinkedField,
+    LinkTable,
+    Related,
+    by_domain,
+    table,
+)
 from scrapersky.records.person import Person
 from scrapersky.records.place import Place
+from scrapersky.records.place_search import PlaceSearchHit
 from scrapersky.records.status import (
     LEAD_STATUS,
     OWN_TYPE,
     PAIR_VERDICT,
     LeadStatus,
+    MapField,
+    MapVerdict,
     OwnType,
     PairVerdict,
 )
 from scrapersky.records.tenant import User
 
 MEMBERS: Final = "company_members"
+MOST_ORIGINS: Final = 20
+"""Places where one value was seen that are shown."""
 BLOCKS: Final = (
     "domain", "phone", "social", "name_block", "near_block", "moved_to",
 )  # fmt: skip
 """What records that may be one company share."""
-WORK: Final = ("lead_status", "owner_id", "notes", "tags", "own")
+WORK: Final = ("lead_status", "owner_id", "notes", "tags", "own", "follow_up_on")
 """What people write about a company; the rest is read from its records."""
 
 
@@ -83,6 +106,13 @@ class Company(OwnedRecord, Base):
         Index("ix_companies_by_confidence", "tenant_id", "confidence", "id"),
         Index("ix_companies_tenant_id_phone", "tenant_id", "phone"),
         phone_digits_index("companies"),
+        Index(
+            "ix_companies_by_follow_up",
+            "tenant_id",
+            "follow_up_on",
+            "id",
+            postgresql_where=text("follow_up_on IS NOT NULL"),
+        ),
         # Whose best address or decision maker has gone is summed up again.
         Index(
             "ix_companies_without_their_email",
@@ -146,6 +176,8 @@ class Company(OwnedRecord, Base):
     tags: Mapped[Texts]
     own: Mapped[JsonObject]
     """The values of the tenant's own columns."""
+    follow_up_on: Mapped[date | None]
+    """The day on which to get in touch again."""
     worked_at: Mapped[datetime | None]
     """When a person last wrote about it; what the machine sums up is not an edit."""
 
@@ -288,7 +320,10 @@ class CompanyMerge(OwnedRecord, Base):
 
 
 class CompanyAction(OwnedRecord, Base):
-    """Work on many companies at once: who is assigned, which tags they get."""
+    """Work on companies as older releases keep it; ours is a `CurationAction`.
+
+    It goes when no release that writes here runs on this schema any more.
+    """
 
     __tablename__ = "company_actions"
 
@@ -297,7 +332,7 @@ class CompanyAction(OwnedRecord, Base):
 
 
 class CompanyChange(Base):
-    """What one action changed on one company, so that it can be undone exactly."""
+    """What such work changed on one company."""
 
     __tablename__ = "company_changes"
 
@@ -361,6 +396,11 @@ def of_contact(name: str) -> ColumnElement[Any]:
     )
 
 
+def whose_address(name: str) -> ColumnElement[Any]:
+    """Show a value of the person whose own address is the best; nobody has a shared one."""
+    return case((Company.email_kind == "person", of_contact(name)))
+
+
 def of_decision_maker(name: str) -> ColumnElement[Any]:
     """Show a value of the decision maker."""
     return (
@@ -395,15 +435,77 @@ def by_member_hit() -> LinkedField:
     return LinkedField(HITS, "search_id", through)
 
 
-def by_email() -> LinkedField:
-    """Reach the best e-mail address."""
+def brought_along() -> ColumnElement[Any]:
+    """Show what imported lines say that no column is for, by their headings."""
+    business = LocalBusiness
+    pair = func.jsonb_each(business.attributes["extra"]).table_valued("key", "value")
+    return (
+        select(
+            func.coalesce(
+                func.jsonb_object_agg(pair.c.key, pair.c.value), literal({}, JSONB)
+            )
+        )
+        .select_from(CompanyMember)
+        .join(business, business.id == CompanyMember.business_id)
+        .join(pair, true())
+        .where(CompanyMember.company_id == Company.id)
+        .correlate_except(CompanyMember, business, pair)
+        .scalar_subquery()
+    )
+
+
+def sources() -> ColumnElement[Any]:
+    """List the sources that say something of the company."""
+    return (
+        select(func.array_agg(CompanyMember.source.distinct(), type_=ARRAY(Text)))
+        .where(CompanyMember.company_id == Company.id)
+        .correlate_except(CompanyMember)
+        .scalar_subquery()
+    )
+
+
+def searches() -> ColumnElement[Any]:
+    """List the searches that found a place of the company."""
+    hit = PlaceSearchHit
+    return (
+        select(func.array_agg(hit.search_id.distinct(), type_=ARRAY(Uuid)))
+        .join(CompanyMember, CompanyMember.place_id == hit.place_id)
+        .where(CompanyMember.company_id == Company.id)
+        .correlate_except(CompanyMember, hit)
+        .scalar_subquery()
+    )
+
+
+def by_source() -> LinkedField:
+    """Reach the sources that say something of the company."""
+
+    def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
+        members = table(MEMBERS)
+        return Company.id.in_(select(members.c.company_id).where(matches))
+
+    return LinkedField(MEMBERS, "source", through)
+
+
+def by_decision_maker(name: str) -> LinkedField:
+    """Reach a value of the decision maker."""
+
+    def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
+        return Company.decision_maker_id.in_(
+            select(table("people").c.id).where(matches)
+        )
+
+    return LinkedField("people", name, through)
+
+
+def by_email(name: str) -> LinkedField:
+    """Reach a value of the contact with the best address."""
 
     def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
         return Company.email_contact_id.in_(
             select(table("contacts").c.id).where(matches)
         )
 
-    return LinkedField("contacts", "email", through)
+    return LinkedField("contacts", name, through)
 
 
 def what_it_is_made_of(row: Row[Any]) -> Executable:
@@ -413,15 +515,17 @@ def what_it_is_made_of(row: Row[Any]) -> Executable:
             literal("all").label("field"),
             CompanyMember.name.label("value"),
             null().label("url"),
-            func.nullif(func.array_to_string(CompanyMember.reasons, "; "), "").label(
-                "snippet"
-            ),
+            func.coalesce(
+                LocalBusiness.attributes["origin"].astext,
+                func.nullif(func.array_to_string(CompanyMember.reasons, "; "), ""),
+            ).label("snippet"),
             CompanyMember.source.label("method"),
             CompanyMember.score.label("confidence"),
             func.coalesce(Place.seen_at, CompanyMember.created_at).label("seen_at"),
             null().label("robots"),
         )
         .outerjoin(Place, Place.id == CompanyMember.place_id)
+        .outerjoin(LocalBusiness, LocalBusiness.id == CompanyMember.business_id)
         .where(CompanyMember.company_id == row.id)
         .order_by(CompanyMember.created_at, CompanyMember.id)
         .limit(100)
@@ -438,9 +542,57 @@ def what_it_is_made_of(row: Row[Any]) -> Executable:
             Evidence.robots,
         )
         .where(Evidence.contact_id == row.email_contact_id, Evidence.field == "email")
-        .limit(20)
+        .limit(MOST_ORIGINS)
     )
-    return union_all(members, email)
+    offices: Any = where_its_offices_are(row.domain_id)
+    phones = (said_of_phone(row), seen_of_phone(row))
+    return union_all(members, email, *phones, offices)
+
+
+def said_of_phone(row: Row[Any]) -> Any:  # noqa: ANN401 - a query of mixed columns
+    """Report which records of sources have the company's phone number."""
+    return (
+        select(
+            literal("phone"),
+            CompanyMember.phone,
+            null(),  # the website may say otherwise
+            func.coalesce(
+                LocalBusiness.attributes["origin"].astext, CompanyMember.name
+            ),
+            CompanyMember.source,
+            null(),
+            func.coalesce(Place.seen_at, CompanyMember.created_at),
+            null(),
+        )
+        .outerjoin(Place, Place.id == CompanyMember.place_id)
+        .outerjoin(LocalBusiness, LocalBusiness.id == CompanyMember.business_id)
+        .where(CompanyMember.company_id == row.id, CompanyMember.phone == row.phone)
+        .limit(MOST_ORIGINS)
+    )
+
+
+def seen_of_phone(row: Row[Any]) -> Any:  # noqa: ANN401 - a query of mixed columns
+    """Report where on the website the company's phone number was seen."""
+    return (
+        select(
+            literal("phone"),
+            Evidence.value,
+            Evidence.url,
+            Evidence.snippet,
+            Evidence.method,
+            Evidence.confidence,
+            Evidence.seen_at,
+            Evidence.robots,
+        )
+        .join(Contact, Contact.id == Evidence.contact_id)
+        .where(
+            Contact.domain_id == row.domain_id,
+            Evidence.field.in_(("phone", "mobile")),
+            Evidence.value == row.phone,
+        )
+        .order_by(Evidence.confidence.desc())
+        .limit(MOST_ORIGINS)
+    )
 
 
 def took_over_a_stop(since: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -461,8 +613,25 @@ def took_over_a_stop(since: ColumnElement[Any]) -> ColumnElement[bool]:
 NAMED_PERSON: Final = QuickFilter("Named person's e-mail", "email_kind:equal:person")
 NO_WEBSITE: Final = QuickFilter("No website", "website:unknown")
 
+CONTRADICTED: Final = QuickFilter(
+    "Map contradicted", f"map_verdict:equal:{MapVerdict.CONTRADICTED}"
+)
+JUDGED: Final = {
+    f"{'status' if field is MapField.STATUS else field}_verdict": field
+    for field in MapField
+}
+"""How filters and columns call the verdict on each field."""
+
 COMPANIES = Kind(
     Company,
+    file=ExportFile(
+        needed={
+            "name": Company.name,
+            "email": Company.email_contact_id,
+            "phone": Company.phone,
+            "decision_maker": Company.decision_maker_id,
+        }
+    ),
     path="/companies",
     singular="company",
     plural="companies",
@@ -472,7 +641,7 @@ COMPANIES = Kind(
     icon="users",
     key="o",
     about="Your leads: one row per company, with the best person to contact.",
-    source=Source(
+    source=EmptyState(
         "Companies are combined from places, businesses and domains.",
         "/search",
         "Start a search",
@@ -480,48 +649,59 @@ COMPANIES = Kind(
     decision=Decision(
         column=Company.lead_status,
         choices=(
-            Choice(LeadStatus.CONTACTED, "c", "letter"),
-            Choice(LeadStatus.REPLIED, "r", "check"),
-            Choice(LeadStatus.WON, "w", "star"),
-            Choice(LeadStatus.LOST, "l", "archive"),
-            Choice(LeadStatus.DO_NOT_CONTACT, "n", "cross"),
-            Choice(LeadStatus.NEW, "b", "undo"),
+            StatusChoice(LeadStatus.CONTACTED, "c", "letter"),
+            StatusChoice(LeadStatus.REPLIED, "r", "check"),
+            StatusChoice(LeadStatus.WON, "w", "star"),
+            StatusChoice(LeadStatus.LOST, "l", "archive"),
+            StatusChoice(LeadStatus.DO_NOT_CONTACT, "d", "cross"),
+            StatusChoice(LeadStatus.NEW, "b", "undo"),
         ),
         lasting=LeadStatus.DO_NOT_CONTACT,
         renewed=took_over_a_stop,
     ),
     columns=(
-        Column(field="name", title="Company", width=12, grow=2, show=Show.TITLE,
-               instead=("website",), under=("city",)),
-        Column(field="lead_status", title="Status", width=6.5),
-        Column(field="email", title="Best e-mail", width=11, grow=1.6, show=Show.TITLE,
-               under=("email_reason",)),
-        Column(field="phone", title="Phone", width=8),
-        Column(field="decision_maker", title="Decision maker", width=9, grow=1,
-               show=Show.TITLE, under=("decision_maker_role",)),
-        Column(field="owner", title="Assigned to", width=6),
-        Column(field="confidence", title="Confidence", width=5.5, show=Show.SHARE),
+        Column(field="name", title="Company", width=11, grow=1.5, show=Show.TITLE,
+               instead=("website",), under=("categories", "city")),
+        Column(field="decision_maker", title="Person", width=9, grow=1,
+               show=Show.PERSON, under=("decision_maker_role",)),
+        Column(field="phone", title="Phone", width=10.5, show=Show.PHONE),
+        Column(field="email", title="E-mail", width=14, grow=1.2, show=Show.EMAIL,
+               under=("email_person", "email_reason")),
+        Column(field="lead_status", title="Status", width=7),
+        Column(field="owner", title="Assigned to", width=6, sort="owner_id"),
+        Column(field="follow_up_on", title="Follow up", width=6, is_hidden=True),
+        Column(field="worked_at", title="Last activity", width=6.5),
         Column(field="categories", title="Categories", width=8, grow=1, is_hidden=True),
         Column(field="city", title="City", width=8, is_hidden=True),
         Column(field="website", title="Website", width=9, grow=1, show=Show.LINK,
                is_hidden=True),
         Column(field="tags", title="Tags", width=8, is_hidden=True),
         Column(field="notes", title="Notes", width=10, grow=1, is_hidden=True),
-        Column(field="email_kind", title="E-mail reaches", width=7, show=Show.WORD,
+        Column(field="confidence", title="Confidence", width=6, show=Show.SHARE,
                is_hidden=True),
-        Column(field="seen_at", title="Last seen", width=6, is_hidden=True),
-        Column(field="first_seen_at", title="First seen", width=6, is_hidden=True),
-        CHANGED,
+        Column(field="email_kind", title="Address type", width=7, show=Show.WORD,
+               is_hidden=True),
+        Column(field="deliverability", title="Deliverability", width=7, show=Show.WORD,
+               is_hidden=True),
+        *(
+            Column(field=name, title=f"Map: {field.replace('_', ' ')}", width=7,
+                   show=Show.WORD, is_hidden=True)
+            for name, field in JUDGED.items()
+        ),
+        Column(field="seen_at", title="Last confirmed", width=6.5, is_hidden=True),
+        Column(field="first_seen_at", title="Found", width=6, is_hidden=True),
+        replace(CHANGED, is_hidden=True),
     ),
     facts=(
-        "name", "email", "email_reason", "phone", "decision_maker", "decision_maker_role",
-        "decision_maker_reason", "owner", "notes", "tags", "street", "postal_code",
-        "city", "country", "website", "categories", "business_status", "confidence",
-        "first_seen_at", "seen_at",
+        "name", "email", "email_person", "email_reason", "phone", "decision_maker",
+        "decision_maker_role", "decision_maker_reason", "owner", "follow_up_on", "extra",
+        "notes", "tags", "street", "postal_code",
+        "city", "country", "addresses", "website", "categories", "business_status",
+        "confidence", "first_seen_at", "seen_at",
     ),
     facets=(
         "lead_status", "email_kind", "city", "country", "categories", "business_status",
-        "tags",
+        "tags", "owner_id",
     ),
     orders={"name": Company.name_order, "city": Company.city_order},
     quick_filters=(
@@ -529,7 +709,10 @@ COMPANIES = Kind(
         QuickFilter("Decision maker known", "decision_maker_id:known"),
         QuickFilter("Phone number", "phone:known"),
         NO_WEBSITE,
+        CONTRADICTED,
         QuickFilter("New in the last 7 days", "first_seen_at:at_least:-P7D"),
+        QuickFilter("My leads", "owner_id:equal:me"),
+        QuickFilter("Follow-up due", "follow_up_on:at_most:P0D"),
         QuickFilter("Assigned to nobody", "owner_id:unknown"),
     ),
     words=(
@@ -538,24 +721,45 @@ COMPANIES = Kind(
     ),
     extras={
         "email": of_contact("email"),
+        "email_person": whose_address("name"),
+        "email_person_role": whose_address("role"),
         "decision_maker": of_decision_maker("name"),
         "decision_maker_role": of_decision_maker("role"),
         "decision_maker_email": of_decision_maker("email"),
         "owner": owner_name(),
         "domain": domain_name(Company.domain_id),
+        "addresses": office_addresses(Company.domain_id),
+        "deliverability": of_contact("deliverability"),
+        "extra": brought_along(),
+        **{name: verdict_on(field, Company.id) for name, field in JUDGED.items()},
     },
     linked={
+        "map_verdict": by_verdict(Company.id),
+        **{name: by_verdict(Company.id, field) for name, field in JUDGED.items()},
         "search_id": by_member_hit(),
+        "source": by_source(),
         "domain": by_domain(Company.domain_id),
-        "email": by_email(),
+        "email": by_email("email"),
+        "deliverability": by_email("deliverability"),
+        "decision_maker": by_decision_maker("name"),
+        "decision_maker_role": by_decision_maker("role"),
+    },
+    values={
+        "deliverability": of_contact("deliverability"),
+        "decision_maker_role": of_decision_maker("role"),
+        "source": sources(),
+        **{name: verdict_on(field, Company.id) for name, field in JUDGED.items()},
+        "search_id": searches(),
     },
     related=(
-        Related(kind="places", through=Hop(MEMBERS, "company_id", "place_id")),
-        Related(kind="businesses", through=Hop(MEMBERS, "company_id", "business_id")),
+        Related(kind="places", through=LinkTable(MEMBERS, "company_id", "place_id")),
+        Related(kind="businesses", through=LinkTable(MEMBERS, "company_id", "business_id")),
         Related(kind="domains", ours="domain_id"),
         Related(kind="contacts", theirs="domain_id", ours="domain_id"),
         Related(kind="companies", theirs="domain_id", ours="domain_id"),
     ),
     origins=what_it_is_made_of,
+    form="company",
+    has_pairs=True,
     is_mergeable=True,
 )  # fmt: skip

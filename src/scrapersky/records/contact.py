@@ -1,7 +1,7 @@
 """WF7 and WF8: a contact, and the evidence for every value of it."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -10,6 +10,7 @@ from sqlalchemy import (
     Executable,
     ForeignKey,
     Index,
+    Integer,
     Row,
     String,
     Text,
@@ -21,7 +22,6 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from contact_extraction.email_type import EmailType
-from scrapersky.kit.deliverability import Deliverability
 from scrapersky.records.base import (
     ERROR_LIMIT,
     Base,
@@ -32,15 +32,17 @@ from scrapersky.records.base import (
     ordering,
 )
 from scrapersky.records.business import LocalBusiness
+from scrapersky.records.contact_file import CONTACT_COLUMNS, SELECT_CONTACTS
 from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
     CHANGED,
-    Choice,
     Column,
     Decision,
+    EmptyState,
+    ExportFile,
     Kind,
     Show,
-    Source,
+    StatusChoice,
 )
 from scrapersky.records.link import Related, through_domain
 from scrapersky.records.person import decision_maker
@@ -51,9 +53,14 @@ from scrapersky.records.status import (
     EMAIL_TYPE,
     ContactCurationStatus,
     ContactProcessingStatus,
+    Deliverability,
 )
 from scrapersky.records.work_queue import Attribute, work_queue
 
+SyncStatus = Annotated[
+    ContactProcessingStatus | None, mapped_column(CONTACT_PROCESSING_STATUS)
+]
+"""Where a contact is on its way into a CRM."""
 BY_HAND = "by hand"
 """The method of a value that a person wrote."""
 
@@ -87,6 +94,18 @@ class Contact(OwnedRecord, Base):
         Index("ix_contacts_tenant_id_mailbox", "tenant_id", text("mailbox_of(email)")),
         Index("ix_contacts_tenant_id_phone", "tenant_id", "phone"),
         Index("ix_contacts_phones", "phones", postgresql_using="gin"),
+        # What was queued for a CRM while nothing took it up is found when something does.
+        *(
+            Index(
+                f"ix_contacts_{connector}_sync_queued",
+                "tenant_id",
+                "id",
+                postgresql_where=text(
+                    f"{connector}_sync_status = '{ContactProcessingStatus.QUEUED}'"
+                ),
+            )
+            for connector in ("hubspot", "pipedrive", "brevo", "mautic")
+        ),
         CheckConstraint("num_nonnulls(email, phone) >= 1", name="reachable"),
         CheckConstraint("email = lower(email)", name="email_lower_case"),
         CheckConstraint("email ~ '@[a-z0-9._-]+$'", name="email_ascii_domain"),
@@ -116,6 +135,8 @@ class Contact(OwnedRecord, Base):
     deliverability: Mapped[Deliverability | None] = derived(DELIVERABILITY)
     """The verdict of the validation; empty until there is one."""
     validated_at: Mapped[datetime | None]
+    gone_at: Mapped[datetime | None]
+    """Since when its website does not have it any more."""
     contact_curation_status: Mapped[ContactCurationStatus] = mapped_column(
         CONTACT_CURATION_STATUS, server_default=ContactCurationStatus.NEW.value
     )
@@ -123,6 +144,11 @@ class Contact(OwnedRecord, Base):
         mapped_column(CONTACT_PROCESSING_STATUS)
     )
     validation_processing_error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
+    # What it is to whoever set it queued; the outbox (records/sync.py) knows more.
+    hubspot_sync_status: Mapped[SyncStatus]
+    pipedrive_sync_status: Mapped[SyncStatus]
+    brevo_sync_status: Mapped[SyncStatus]
+    mautic_sync_status: Mapped[SyncStatus]
 
 
 CONTACT_VALIDATION_QUEUE = work_queue(
@@ -153,6 +179,12 @@ class Evidence(OwnedRecord, Base):
             "method",
             unique=True,
         ),
+        Index(
+            "ix_contact_evidence_gone",
+            "tenant_id",
+            text("md5(value)"),
+            postgresql_where=text("gone_at IS NOT NULL"),
+        ),
         CheckConstraint(
             f"CASE WHEN method = '{BY_HAND}' THEN page_id IS NULL AND snippet <> ''"
             " ELSE url <> '' AND robots IS NOT NULL END",
@@ -166,6 +198,11 @@ class Evidence(OwnedRecord, Base):
     page_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("pages.id", ondelete="SET NULL"), index=True
     )
+    snapshot_id: Mapped[UUID | None]
+    """The page as it was; no foreign key, for most evidence outlives the page's bytes."""
+    span_start: Mapped[int | None] = mapped_column(Integer)
+    span_end: Mapped[int | None] = mapped_column(Integer)
+    """From which to which character of the page's text it stands."""
     field: Mapped[str]
     value: Mapped[str]
     url: Mapped[str]
@@ -174,6 +211,8 @@ class Evidence(OwnedRecord, Base):
     confidence: Mapped[float]
     robots: Mapped[str | None]
     seen_at: Mapped[datetime]
+    gone_at: Mapped[datetime | None]
+    """Since when the page does not say it any more."""
 
 
 MOST_EVIDENCE = 200
@@ -192,7 +231,7 @@ def its_evidence(row: Row[Any]) -> Executable:
             Evidence.seen_at,
             Evidence.robots,
         )
-        .where(Evidence.contact_id == row.id)
+        .where(Evidence.contact_id == row.id, Evidence.value != "")
         .order_by(Evidence.field, Evidence.confidence.desc(), Evidence.id)
         .limit(MOST_EVIDENCE)
     )
@@ -220,32 +259,34 @@ CONTACTS = Kind(
     icon="contact",
     key="c",
     about="E-mail addresses and phone numbers, with the source of each.",
-    source=Source(
+    source=EmptyState(
         "Contacts are found on selected pages.", "/curate/pages", "Go to pages"
     ),
     decision=Decision(
         column=Contact.contact_curation_status,
         choices=(
-            Choice(ContactCurationStatus.QUEUED, "s", "check"),
-            Choice(ContactCurationStatus.SKIPPED, "n", "cross"),
-            Choice(ContactCurationStatus.NEW, "w", "undo"),
+            StatusChoice(ContactCurationStatus.QUEUED, "s", "check"),
+            StatusChoice(ContactCurationStatus.SKIPPED, "n", "cross"),
+            StatusChoice(ContactCurationStatus.NEW, "b", "undo"),
         ),
         on=ContactCurationStatus.QUEUED,
         starts="contact_validation",
         queue=CONTACT_VALIDATION_QUEUE,
-        unattended=(("email", "known", None),),
+        is_optional=True,
+        auto_select=(("email", "known", None),),
     ),
     columns=(
-        Column(field="email", title="E-mail or phone", width=16, grow=2, show=Show.TITLE,
+        Column(field="email", title="E-mail or phone", width=14.5, grow=2, show=Show.TITLE,
                instead=("phone",), under=("business",)),
         Column(field="contact_curation_status", title="Decision", width=8.5),
         Column(field="deliverability", title="Deliverability", width=7.5),
         Column(field="validation_processing_status", title="Verification", width=6.5,
                is_hidden=True),
-        Column(field="name", title="Name", width=11, grow=1.2, show=Show.TITLE,
+        Column(field="name", title="Name", width=11, grow=1.2, show=Show.PERSON,
                under=("role",)),
         Column(field="role", title="Role", width=7, grow=0.8, is_hidden=True),
-        Column(field="phone", title="Phone", width=9, only_with="email"),
+        Column(field="phone", title="Phone", width=10.5, show=Show.PHONE,
+               only_with="email"),
         Column(field="business", title="Business", width=9, grow=1.2, is_hidden=True),
         Column(field="email_type", title="Address type", width=8, show=Show.WORD, is_hidden=True),
         Column(field="confidence", title="Confidence", width=6, show=Show.SHARE),
@@ -279,5 +320,12 @@ CONTACTS = Kind(
         Related(kind="companies", theirs="domain_id", ours="domain_id"),
     ),
     origins=its_evidence,
+    form="contact",
+    file=ExportFile(
+        columns=CONTACT_COLUMNS,
+        query=text(f"{SELECT_CONTACTS} WHERE c.tenant_id = :tenant AND c.id = ANY(:ids)"),
+        needed={"email": Contact.email, "phone": Contact.phone, "name": Contact.name},
+        withheld_by=("domain", "email", "phone"),
+    ),
     is_mergeable=True,
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Decisions about records: by people and by rules, each of which can be undone."""
 
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
@@ -24,8 +25,21 @@ class SelectionRule(OwnedRecord, Base):
     """Of the pages that fit, only the best of each site, within the site's budget."""
 
 
+class ActionType(StrEnum):
+    """What an action does to its records."""
+
+    DECIDED = "decided"
+    """Gave them a status."""
+    WORKED = "worked"
+    """Assigned, tagged or filled in companies."""
+    IMPORTED = "imported"
+    """Brought in what a file says."""
+    MERGED = "merged"
+    """Put companies together."""
+
+
 class CurationAction(OwnedRecord, Base):
-    """One decision about one or many records, by a person or by a rule."""
+    """What was done to one or many records at once, by a person or by a rule."""
 
     __tablename__ = "curation_actions"
     __table_args__ = (
@@ -33,7 +47,10 @@ class CurationAction(OwnedRecord, Base):
     )
 
     kind: Mapped[str]
+    what: Mapped[str] = mapped_column(server_default=text("'decided'"))
+    """An `ActionType`."""
     status: Mapped[str]
+    """The status that was set; empty where none was."""
     rule_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("selection_rules.id", ondelete="SET NULL"), index=True
     )
@@ -59,7 +76,10 @@ class CurationChange(Base):
     tenant_id: Mapped[UUID] = mapped_column(
         ForeignKey("tenants.id", ondelete="CASCADE")
     )
-    status_before: Mapped[str]
+    status_before: Mapped[str | None]
     stage_status_before: Mapped[str | None]
     error_before: Mapped[str | None]
     queued: Mapped[bool]
+    before: Mapped[Json | None]
+    """The values that were not a status, by the name of their column."""
+    after: Mapped[Json | None]

@@ -1,18 +1,29 @@
 """WF3 and WF4: a registrable domain and what its home page says."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
+from uuid import UUID
 
 from sqlalchemy import (
     CheckConstraint,
     ColumnElement,
     Index,
     Row,
+    Select,
     SmallInteger,
+    TableValuedAlias,
+    Text,
     UniqueConstraint,
+    column,
+    func,
+    literal,
+    null,
     select,
     text,
+    true,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from scrapersky.records.base import (
     Base,
@@ -27,19 +38,20 @@ from scrapersky.records.base import (
 from scrapersky.records.kind import (
     CHANGED,
     Column,
+    EmptyState,
     Kind,
     Origin,
     Show,
-    Source,
     Submission,
     curation,
 )
-from scrapersky.records.link import Related, by_search
+from scrapersky.records.link import COMPANY_STATUS, Related, by_company, by_search
 from scrapersky.records.person import decision_maker
 from scrapersky.records.status import (
     DOMAIN_STATUS,
     SITEMAP_ANALYSIS_STATUS,
     Curated,
+    CurationStatus,
     DomainStatus,
     SitemapAnalysisStatus,
 )
@@ -129,6 +141,47 @@ def domain_name(domain_id: Attribute) -> ColumnElement[Any]:
     ).scalar_subquery()
 
 
+def office_addresses(domain_id: Attribute) -> ColumnElement[Any]:
+    """Show every address that the pages of a domain have, the likeliest page's first."""
+    one = aliased(Domain)
+    office = offices_of(one)
+    return (
+        select(func.array_agg(office.c.value["text"].astext, type_=ARRAY(Text)))
+        .select_from(one)
+        .join(office, true())
+        .where(one.id == domain_id)
+        .correlate_except(one)
+        .scalar_subquery()
+    )
+
+
+def where_its_offices_are(domain_id: UUID | None) -> Select[Any]:
+    """Ask where every address of a domain's business was read."""
+    office = offices_of(Domain)
+    facts = office.c.value
+    return (
+        select(
+            literal("address").label("field"),
+            facts["text"].astext.label("value"),
+            facts["url"].astext.label("url"),
+            facts["snippet"].astext.label("snippet"),
+            facts["method"].astext.label("method"),
+            facts["confidence"].as_float().label("confidence"),
+            Domain.updated_at.label("seen_at"),
+            null().label("robots"),
+        )
+        .select_from(Domain)
+        .join(office, true())
+        .where(Domain.id == domain_id)
+    )
+
+
+def offices_of(domain: type[Domain]) -> TableValuedAlias:
+    """Unfold the addresses of a domain's business."""
+    listed = func.jsonb_array_elements(domain.organisation["addresses"], type_=JSONB)
+    return listed.table_valued(column("value", JSONB)).render_derived()
+
+
 def signs_of_its_verdict(row: Row[Any]) -> list[Origin]:
     """Report what a verdict rests on."""
     if row.verdict is None:
@@ -146,6 +199,42 @@ def signs_of_its_verdict(row: Row[Any]) -> list[Origin]:
     ]
 
 
+def origins_of_a_domain(row: Row[Any]) -> list[Origin]:
+    """Report what a verdict rests on, and where the addresses of the business are from."""
+    return [*signs_of_its_verdict(row), *office_origins(row, row.home_url)]
+
+
+def office_origins(row: Any, url: str | None) -> Iterator[Origin]:  # noqa: ANN401 - a row
+    """Report every address of the business that a page or a domain has, with its source."""
+    for office in (row.organisation or {}).get("addresses", ()):
+        yield Origin(
+            "address",
+            office["method"],
+            value=office["text"],
+            url=office.get("url", url),
+            snippet=office["snippet"],
+            confidence=office["confidence"],
+            seen_at=row.updated_at,
+        )
+
+
+# What nobody has visited, named or worked on was only a line of the list.
+UNVISITED: Final = f"""SELECT d.id FROM batch_items i JOIN domains d ON d.id = i.domain_id
+  WHERE i.batch_id = :batch AND i.tenant_id = :tenant AND NOT i.is_duplicate
+    AND d.error = :why AND d.verdict IS NULL
+    AND d.sitemap_curation_status = '{CurationStatus.NEW}'
+    AND NOT EXISTS (SELECT FROM local_businesses b WHERE b.domain_id = d.id)
+    AND NOT EXISTS (SELECT FROM contacts c WHERE c.domain_id = d.id)
+    AND NOT EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id)
+    AND NOT EXISTS (SELECT FROM batch_items o WHERE o.domain_id = d.id
+      AND o.batch_id <> i.batch_id)"""  # noqa: S608 - our own labels
+FORGET_UNVISITED: Final = text(
+    f"""WITH gone AS MATERIALIZED ({UNVISITED}),
+    told AS (UPDATE batch_items SET domain_id = NULL, error = :why
+      WHERE batch_id = :batch AND domain_id IN (SELECT id FROM gone))
+    DELETE FROM domains WHERE id IN (SELECT id FROM gone)"""  # noqa: S608 - our own labels
+)
+
 DOMAINS = Kind(
     Domain,
     path="/domains",
@@ -156,7 +245,7 @@ DOMAINS = Kind(
     icon="domain",
     key="d",
     about="Websites of businesses, with details from their home page.",
-    source=Source(
+    source=EmptyState(
         "Domains come from selected businesses or from your own lists.",
         "/batches",
         "Submit domains",
@@ -180,15 +269,18 @@ DOMAINS = Kind(
     ),
     facts=(
         "domain", "home_url", "verdict", "title", "description", "language", "generator",
-        "generator_version", "emails", "phones", "page_budget",
+        "generator_version", "emails", "phones", "addresses", "page_budget",
     ),
     facets=(
         "sitemap_curation_status", "status", "sitemap_analysis_status", "verdict",
         "language", "generator",
     ),
     words=(Domain.domain, Domain.title, Domain.description),
-    extras={"decision_maker": decision_maker(Domain.id)},
-    linked={"search_id": by_search(Domain.id)},
+    extras={
+        "decision_maker": decision_maker(Domain.id),
+        "addresses": office_addresses(Domain.id),
+    },
+    linked={"search_id": by_search(Domain.id), COMPANY_STATUS: by_company(Domain.id)},
     related=(
         Related(kind="businesses", theirs="domain_id"),
         Related(kind="sitemap_files", theirs="domain_id"),
@@ -197,12 +289,15 @@ DOMAINS = Kind(
         Related(kind="companies", theirs="domain_id"),
     ),
     is_step=True,
-    origins=signs_of_its_verdict,
+    origins=origins_of_a_domain,
+    has_site_budget=True,
     submission=Submission(
         name="domains",
+        forget=FORGET_UNVISITED,
         stage="domain_metadata",
         queue=DOMAIN_METADATA_QUEUE,
         link="domain_id",
+        key="domain",
         headings=(
             "domain", "domains", "website", "url", "urls", "home_url", "site", "host",
             "hostname", "link",

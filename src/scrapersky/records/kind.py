@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Executable, Row, false, func
@@ -29,6 +29,12 @@ class Show(StrEnum):
     """How the page shows a value; without one, the type of the column decides."""
 
     TITLE = "title"
+    PERSON = "person"
+    """A name, after the role that stands in `under`."""
+    EMAIL = "email"
+    """Written to with one click; a mark says whether mail arrives."""
+    PHONE = "phone"
+    """Grouped for reading, called with one click."""
     STRONG = "strong"
     LINK = "link"
     WORD = "word"
@@ -55,6 +61,8 @@ class Column:
     """Fields in a smaller line below."""
     only_with: str | None = None
     """Shown only where this field has a value."""
+    sort: str | None = None
+    """The field that sorts it; None: its own."""
     is_hidden: bool = False
     """Not shown until somebody chooses it."""
 
@@ -63,7 +71,7 @@ CHANGED: Final = Column(field="updated_at", title="Changed", width=6)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class StatusChoice:
     """A status that a person may set, the key that sets it, and its picture."""
 
     status: StrEnum
@@ -72,15 +80,15 @@ class Choice:
 
 
 CURATION: Final = (
-    Choice(CurationStatus.SELECTED, "s", "check"),
-    Choice(CurationStatus.MAYBE, "m", "clock"),
-    Choice(CurationStatus.NOT_A_FIT, "n", "cross"),
-    Choice(CurationStatus.ARCHIVED, "a", "archive"),
-    Choice(CurationStatus.NEW, "w", "undo"),
+    StatusChoice(CurationStatus.SELECTED, "s", "check"),
+    StatusChoice(CurationStatus.MAYBE, "m", "clock"),
+    StatusChoice(CurationStatus.NOT_A_FIT, "n", "cross"),
+    StatusChoice(CurationStatus.ARCHIVED, "v", "archive"),
+    StatusChoice(CurationStatus.NEW, "b", "undo"),
 )
 
 
-Unattended = tuple[tuple[str, str, str | None], ...]
+AutoSelect = tuple[tuple[str, str, str | None], ...]
 """Conditions, each a field, a comparison and a value; all of them must hold."""
 
 
@@ -94,13 +102,17 @@ class Decision:
     """
 
     column: Attribute
-    choices: tuple[Choice, ...]
+    choices: tuple[StatusChoice, ...]
     """The statuses a person may set; the others are set by a stage."""
     on: StrEnum | None = None
     starts: str | None = None
     queue: WorkQueue | None = None
-    unattended: Unattended | None = None
+    auto_select: AutoSelect | None = None
     """Which of the undecided are taken where no person decides; None: none of them."""
+    is_within_site_budget: bool = False
+    """Whether what is taken is fetched: only the best of each site may be, then."""
+    is_optional: bool = False
+    """Whether the stage only adds to a finished record: it is left out unless asked for."""
     lasting: StrEnum | None = None
     """The status that a decision about many leaves, unless it names that status."""
     renewed: Callable[[ColumnElement[Any]], ColumnElement[bool]] | None = None
@@ -127,7 +139,7 @@ def curation(
     *,
     starts: str,
     queue: WorkQueue,
-    unattended: Unattended | None = None,
+    auto_select: AutoSelect | None = None,
 ) -> Decision:
     """Let people select a record, think about it, or put it aside."""
     return Decision(
@@ -136,7 +148,7 @@ def curation(
         on=CurationStatus.SELECTED,
         starts=starts,
         queue=queue,
-        unattended=unattended,
+        auto_select=auto_select,
     )
 
 
@@ -152,8 +164,26 @@ class Submission:
     """The queue in which that stage finds them."""
     link: str
     """The column of a batch item that names the record."""
+    key: Literal["domain", "url"]
+    """What of a line its record is found by."""
     headings: tuple[str, ...]
     """How the column of a file may be called, the best name first."""
+    forget: Executable | None = None
+    """Deletes what was only a line of a `:batch` that is cancelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFile:
+    """What a file of a kind holds, and who is left out of it."""
+
+    columns: tuple[str, ...] = ()
+    """Its columns, where they are not those of the list."""
+    query: Executable | None = None
+    """Reads those columns of the records `:ids` of a `:tenant`."""
+    needed: Mapping[str, Attribute] = field(default_factory=dict)
+    """What programs need of a row: how many lack it is said before it is downloaded."""
+    withheld_by: tuple[Literal["domain", "email", "phone"], ...] = ("domain",)
+    """Values that keep a row out where somebody is on the suppression list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +201,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EmptyState:
     """What to say and to offer where there are no records yet."""
 
     text: str
@@ -223,7 +253,7 @@ class Kind:
     key: str | None = None
     """The key, after `g`, that leads to its list on the page."""
     about: str = ""
-    source: Source | None = None
+    source: EmptyState | None = None
     decision: Decision | None = None
     columns: tuple[Column, ...] = ()
     facts: tuple[str, ...] = ()
@@ -236,12 +266,14 @@ class Kind:
     """Where a word is looked for."""
     orders: Mapping[str, Attribute] = field(default_factory=dict)
     """The columns that lists are sorted by in place of what people read."""
-    tops: Mapping[str, float] = field(default_factory=dict)
+    partial_index_from: Mapping[str, float] = field(default_factory=dict)
     """Numbers whose index holds only what has at least so much: the top of a list."""
     extras: Mapping[str, ColumnElement[Any]] = field(default_factory=dict)
     """What is shown with the record and kept elsewhere, or shown in another form."""
     linked: Mapping[str, LinkedField] = field(default_factory=dict)
     """What can be filtered by, and stands in another table."""
+    values: Mapping[str, ColumnElement[Any]] = field(default_factory=dict)
+    """What one record has of these, which are counted only where that is asked."""
     related: tuple[Related, ...] = ()
     """The records that belong to one."""
     origins: Callable[[Row[Any]], Sequence[Origin] | Executable] = no_origins
@@ -249,6 +281,13 @@ class Kind:
     submission: Submission | None = None
     is_step: bool = False
     """Whether it stands between a search and its leads: the page folds its list away."""
+    has_site_budget: bool = False
+    """Whether its detail shows what may be taken of a site: `PATCH <path>/{id}/budget`."""
+    has_pairs: bool = False
+    """Whether people are asked which two of them are one."""
+    form: Literal["company", "contact"] | None = None
+    """The form of the page in which people edit one."""
+    file: ExportFile = field(default_factory=ExportFile)
     is_mergeable: bool = False
     """Whether people make one of several: `POST <path>/merge`."""
 
@@ -282,6 +321,11 @@ class Kind:
         if isinstance(self.label, ColumnElement):
             return self.label
         return func.coalesce(*(getattr(self.record, name) for name in self.label))
+
+    @property
+    def is_lead(self) -> bool:
+        """Say whether its own status says that somebody must not be contacted."""
+        return self.decision is not None and self.decision.lasting is not None
 
     @property
     def deciding(self) -> Decision:

@@ -11,6 +11,8 @@ from scrapersky.records.base import Base
 from scrapersky.records.work_queue import Attribute
 
 HITS: Final = "place_search_hits"
+COMPANY_STATUS: Final = "company_status"
+"""The lead status of the company that a record is of."""
 Through = Callable[[ColumnElement[bool]], ColumnElement[bool]]
 
 
@@ -34,7 +36,7 @@ class LinkedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class LinkTable:
     """A table between two kinds: the columns with our key and with theirs."""
 
     table: str
@@ -51,7 +53,7 @@ class Related:
     """Their column that is compared."""
     ours: str = "id"
     """Our column that it equals."""
-    through: Hop | None = None
+    through: LinkTable | None = None
     """The table in which pairs of both stand, if neither names the other."""
 
     def clause(self, record: Any, row: Row[Any]) -> ColumnElement[bool]:  # noqa: ANN401
@@ -89,9 +91,37 @@ def by_search(domain_id: Attribute) -> LinkedField:
     return LinkedField(HITS, "search_id", through)
 
 
+def by_company(domain_id: Attribute) -> LinkedField:
+    """Reach the lead status of the companies whose website a record is of."""
+
+    def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
+        companies = table("companies")
+        return domain_id.in_(select(companies.c.domain_id).where(matches))
+
+    return LinkedField("companies", "lead_status", through)
+
+
+def by_membership(record_id: Attribute, member: str) -> LinkedField:
+    """Reach the lead status of the company that a record is a part of."""
+
+    def through(matches: ColumnElement[bool]) -> ColumnElement[bool]:
+        companies, members = table("companies"), table("company_members")
+        return record_id.in_(
+            select(members.c[member])
+            .join(companies, companies.c.id == members.c.company_id)
+            .where(matches)
+        )
+
+    return LinkedField("companies", "lead_status", through)
+
+
 def through_domain(domain_id: Attribute) -> dict[str, LinkedField]:
     """Reach what stands behind the domain a record belongs to."""
-    return {"search_id": by_search(domain_id), "domain": by_domain(domain_id)}
+    return {
+        "search_id": by_search(domain_id),
+        "domain": by_domain(domain_id),
+        COMPANY_STATUS: by_company(domain_id),
+    }
 
 
 def by_hit(place_id: Attribute) -> LinkedField:

@@ -9,16 +9,16 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import Base, Json, OwnedRecord, Priority, StageError, Texts
-from scrapersky.records.domain import domain_name
+from scrapersky.records.domain import domain_name, office_origins
 from scrapersky.records.kind import (
     CHANGED,
-    Choice,
     Column,
     Decision,
+    EmptyState,
     Kind,
     Origin,
     Show,
-    Source,
+    StatusChoice,
     Submission,
 )
 from scrapersky.records.link import Related, through_domain
@@ -32,7 +32,7 @@ from scrapersky.records.status import (
 )
 from scrapersky.records.work_queue import work_queue
 
-LIKELY: Final = 0.5
+INDEXED_LIKELIHOOD: Final = 0.5
 """From this likelihood on pages have an index, by which lists show the best first."""
 
 
@@ -58,7 +58,7 @@ class Page(OwnedRecord, Base):
             "tenant_id",
             "contact_likelihood",
             "id",
-            postgresql_where=text(f"contact_likelihood >= {LIKELY}"),
+            postgresql_where=text(f"contact_likelihood >= {INDEXED_LIKELIHOOD}"),
         ),
         Index(
             "ix_pages_gone",
@@ -170,7 +170,12 @@ def why_it_may_have_contacts(row: Row[Any]) -> list[Origin]:
         )
         for reason in row.likelihood_reasons
     ]
-    return [*rated, *why_it_was_chosen(row), *what_is_not_its_own(row)]
+    return [
+        *rated,
+        *why_it_was_chosen(row),
+        *office_origins(row, row.url),
+        *what_is_not_its_own(row),
+    ]
 
 
 def what_is_not_its_own(row: Any) -> list[Origin]:  # noqa: ANN401 - a row
@@ -199,7 +204,7 @@ PAGES = Kind(
     key="p",
     about="Pages of websites. Select those likely to list contacts; sort by contact "
     "likelihood to see the best first.",
-    source=Source(
+    source=EmptyState(
         "Pages come from links on a website and from imported sitemap files.",
         "/curate/domains",
         "Go to domains",
@@ -207,13 +212,14 @@ PAGES = Kind(
     decision=Decision(
         column=Page.page_curation_status,
         choices=(
-            Choice(PageCurationStatus.SELECTED, "s", "check"),
-            Choice(PageCurationStatus.SKIPPED, "n", "cross"),
-            Choice(PageCurationStatus.NEW, "w", "undo"),
+            StatusChoice(PageCurationStatus.SELECTED, "s", "check"),
+            StatusChoice(PageCurationStatus.SKIPPED, "n", "cross"),
+            StatusChoice(PageCurationStatus.NEW, "b", "undo"),
         ),
         on=PageCurationStatus.SELECTED,
         starts="page_curation",
         queue=PAGE_CURATION_QUEUE,
+        is_within_site_budget=True,
     ),
     columns=(
         Column(field="url", title="Address", width=14, grow=2.5, show=Show.LINK),
@@ -235,7 +241,7 @@ PAGES = Kind(
         "page_type", "language", "http_status", "has_contact_form",
     ),
     words=(Page.url, Page.title),
-    tops={"contact_likelihood": LIKELY},
+    partial_index_from={"contact_likelihood": INDEXED_LIKELIHOOD},
     extras={"domain": domain_name(Page.domain_id)},
     linked=through_domain(Page.domain_id),
     related=(
@@ -250,6 +256,7 @@ PAGES = Kind(
         stage="page_curation",
         queue=PAGE_CURATION_QUEUE,
         link="page_id",
+        key="url",
         headings=("page_url", "url", "urls", "page", "loc", "link", "website"),
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """WF7: a person of a business, whether or not they have an address of their own."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -62,6 +63,8 @@ class Person(OwnedRecord, Base):
         JSONB, server_default=text("'[]'")
     )
     """The first few places that name them: url, snippet, method, robots, seen_at."""
+    gone_at: Mapped[datetime | None]
+    """Since when no page of the website names them any more."""
 
 
 def decision_maker(
@@ -74,7 +77,7 @@ def decision_maker(
     one = aliased(Person)
     return (
         select(shown(one))
-        .where(one.domain_id == domain_id)
+        .where(one.domain_id == domain_id, one.gone_at.is_(None))
         .order_by(one.standing.desc(), one.id)
         .limit(1)
         .correlate_except(one)

@@ -19,13 +19,20 @@ from scrapersky.records.base import (
 from scrapersky.records.kind import (
     CHANGED,
     Column,
+    EmptyState,
     Kind,
     Origin,
     Show,
-    Source,
     curation,
 )
-from scrapersky.records.link import HITS, Hop, Related, by_hit
+from scrapersky.records.link import (
+    COMPANY_STATUS,
+    HITS,
+    LinkTable,
+    Related,
+    by_hit,
+    by_membership,
+)
 from scrapersky.records.status import DEEP_SCAN_STATUS, Curated, DeepScanStatus
 from scrapersky.records.work_queue import work_queue
 
@@ -99,12 +106,12 @@ PLACES = Kind(
     icon="place",
     key="l",
     about="Results of your searches. Select the ones worth a closer look.",
-    source=Source("Places come from searches.", "/search", "Start a search"),
+    source=EmptyState("Places come from searches.", "/search", "Start a search"),
     decision=curation(
         Place.status,
         starts="deep_scan",
         queue=DEEP_SCAN_QUEUE,
-        unattended=(),
+        auto_select=(),
     ),
     columns=(
         Column(field="name", title="Name", width=17, grow=2.4, show=Show.TITLE, under=("address",)),
@@ -128,12 +135,15 @@ PLACES = Kind(
     ),
     orders={"name": Place.name_order},
     words=(Place.name, Place.address, Place.website, Place.phone),
-    linked={"search_id": by_hit(Place.id)},
+    linked={
+        "search_id": by_hit(Place.id),
+        COMPANY_STATUS: by_membership(Place.id, "place_id"),
+    },
     related=(
-        Related(kind="searches", through=Hop(HITS, "place_id", "search_id")),
+        Related(kind="searches", through=LinkTable(HITS, "place_id", "search_id")),
         Related(kind="businesses", theirs="place_id"),
         Related(
-            kind="companies", through=Hop("company_members", "place_id", "company_id")
+            kind="companies", through=LinkTable("company_members", "place_id", "company_id")
         ),
     ),
     origins=said_by_its_source,

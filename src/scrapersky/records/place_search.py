@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import ERROR_LIMIT, Base, Json, OwnedRecord
 from scrapersky.records.kind import Kind
-from scrapersky.records.link import HITS, Hop, LinkedField, Related
+from scrapersky.records.link import HITS, LinkedField, LinkTable, Related
 from scrapersky.records.status import TASK_STATUS, TaskStatus
 from scrapersky.records.work_queue import work_queue
 
@@ -22,6 +22,11 @@ class PlaceSearch(OwnedRecord, Base):
     __tablename__ = "place_searches"
     __table_args__ = (
         Index("ix_place_searches_by_time", "tenant_id", "updated_at", "id"),
+        Index(
+            "ix_place_searches_repeats_id",
+            "repeats_id",
+            postgresql_where=text("repeats_id IS NOT NULL"),
+        ),
     )
 
     business_type: Mapped[str]
@@ -45,6 +50,10 @@ class PlaceSearch(OwnedRecord, Base):
     new_count: Mapped[int] = mapped_column(server_default=text("0"))
     error: Mapped[str | None] = mapped_column(String(ERROR_LIMIT))
     finished_at: Mapped[datetime | None]
+    repeats_id: Mapped[UUID | None]
+    """The search of which this is another run."""
+    followed_at: Mapped[datetime | None]
+    """When everything it found had been followed to its contacts, for the first time."""
 
 
 SEARCH_QUEUE = work_queue(
@@ -92,5 +101,5 @@ SEARCHES = Kind(
     # Where a source goes on is its own business.
     extras={"progress": PlaceSearch.progress.op("-")("state")},
     linked={"search_id": LinkedField("place_searches", "id", lambda matches: matches)},
-    related=(Related(kind="places", through=Hop(HITS, "search_id", "place_id")),),
+    related=(Related(kind="places", through=LinkTable(HITS, "search_id", "place_id")),),
 )

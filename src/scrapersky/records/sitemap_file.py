@@ -19,10 +19,10 @@ from scrapersky.records.domain import domain_name
 from scrapersky.records.kind import (
     CHANGED,
     Column,
+    EmptyState,
     Kind,
     Origin,
     Show,
-    Source,
     Submission,
     curation,
 )
@@ -97,7 +97,7 @@ SITEMAP_FILES = Kind(
     icon="sitemap",
     key="f",
     about="Lists of pages published by websites. Select the ones to import.",
-    source=Source(
+    source=EmptyState(
         "Sitemap files are found on domains.", "/curate/domains", "Go to domains"
     ),
     decision=curation(
@@ -105,7 +105,7 @@ SITEMAP_FILES = Kind(
         starts="sitemap_import",
         queue=SITEMAP_IMPORT_QUEUE,
         # An index names files, which are records of their own.
-        unattended=(
+        auto_select=(
             ("sitemap_type", "known", None),
             ("sitemap_type", "not_equal", "index"),
         ),
@@ -143,6 +143,7 @@ SITEMAP_FILES = Kind(
         stage="sitemap_import",
         queue=SITEMAP_IMPORT_QUEUE,
         link="sitemap_file_id",
+        key="url",
         headings=("sitemap_url", "sitemap", "url", "urls", "loc", "link"),
     ),
 )  # fmt: skip

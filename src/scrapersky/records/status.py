@@ -12,7 +12,6 @@ from sqlalchemy.orm import mapped_column
 
 from contact_extraction.email_type import EmailType
 from contact_extraction.seniority import Seniority
-from scrapersky.kit.deliverability import Deliverability
 from scrapersky.records.base import native_enum
 
 
@@ -145,6 +144,14 @@ class ContactProcessingStatus(StrEnum):
     ERROR = "Error"
 
 
+class Deliverability(StrEnum):
+    """Whether mail to an address is likely to arrive."""
+
+    DELIVERABLE = "deliverable"
+    RISKY = "risky"
+    UNDELIVERABLE = "undeliverable"
+
+
 class LeadStatus(StrEnum):
     """How far people are with a company."""
 
@@ -161,6 +168,34 @@ class PairVerdict(StrEnum):
 
     SAME = "same"
     DIFFERENT = "different"
+
+
+class MapField(StrEnum):
+    """A field of a place that the company's own website may speak of."""
+
+    NAME = "name"
+    PHONE = "phone"
+    ADDRESS = "address"
+    HOURS = "hours"
+    WEBSITE = "website"
+    STATUS = "business_status"
+
+
+class MapVerdict(StrEnum):
+    """What a company's own website says of what a map claims."""
+
+    CONFIRMED = "confirmed"
+    CONTRADICTED = "contradicted"
+    SILENT = "silent"
+    UNREACHABLE = "unreachable"
+
+
+class ValueMark(StrEnum):
+    """What a person says of a value of a sample."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
 
 
 class OwnType(StrEnum):
@@ -206,6 +241,9 @@ DELIVERABILITY = native_enum(Deliverability, "deliverability")
 EMAIL_TYPE = native_enum(EmailType, "contact_email_type")
 LEAD_STATUS = native_enum(LeadStatus, "lead_status")
 PAIR_VERDICT = native_enum(PairVerdict, "pair_verdict")
+MAP_FIELD = native_enum(MapField, "map_field")
+MAP_VERDICT = native_enum(MapVerdict, "map_verdict")
+VALUE_MARK = native_enum(ValueMark, "value_mark")
 OWN_TYPE = native_enum(OwnType, "own_type")
 ROLE = native_enum(Role, "user_role")
 SENIORITY = native_enum(Seniority, "seniority")
@@ -228,6 +266,9 @@ ENUMS: tuple[ENUM, ...] = (
     EMAIL_TYPE,
     LEAD_STATUS,
     PAIR_VERDICT,
+    MAP_FIELD,
+    MAP_VERDICT,
+    VALUE_MARK,
     OWN_TYPE,
     ROLE,
     SENIORITY,

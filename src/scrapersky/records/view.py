@@ -1,7 +1,7 @@
 """Lists that a person looks at again and again, under a name."""
 
 from sqlalchemy import Index, text
-from sqlalchemy.orm import Mapped
+from sqlalchemy.orm import Mapped, mapped_column
 
 from scrapersky.records.base import Base, Json, OwnedRecord
 
@@ -25,3 +25,5 @@ class SavedView(OwnedRecord, Base):
     name: Mapped[str]
     kind: Mapped[str]
     query: Mapped[Json]
+    is_shared: Mapped[bool] = mapped_column(server_default=text("false"))
+    """Whether everybody of the tenant sees it."""

@@ -1,5 +1,6 @@
 """What the attempts of every stage came to lately, over all tenants."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -36,3 +37,21 @@ async def attempts_lately(engine: AsyncEngine, age: timedelta) -> dict[str, Atte
     async with engine.connect() as connection:
         rows = await connection.execute(LATELY, {"age": age})
         return {stage: Attempts(*counts) for stage, *counts in rows}
+
+
+async def settled_within(
+    engine: AsyncEngine, windows: Mapping[str, timedelta]
+) -> set[str]:
+    """Return which of these stages have settled an item within the time of each."""
+    found = set()
+    async with engine.connect() as connection:
+        for stage, age in windows.items():
+            if await connection.scalar(
+                text(
+                    f"SELECT EXISTS (SELECT FROM {queries.attempts(stage)} a WHERE "  # noqa: S608
+                    "a.settled_at > statement_timestamp() - CAST(:age AS interval))"
+                ),
+                {"age": age},
+            ):
+                found.add(stage)
+    return found

@@ -11,8 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.asyncpg import dialect
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from curation_sdk import AnyStage, queries
+from curation_sdk import queries
 from curation_sdk.queries import literal
+from curation_sdk.registry import AnyStage
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.records import kind_of
 from scrapersky.reporting.stage_stats import TROUBLE
@@ -24,7 +25,7 @@ DIALECT: Final = dialect()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class FailureSummary:
     """One cause of failures in one stage, lately."""
 
     stage: str
@@ -39,7 +40,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadGroup:
+class DeadLetterGroup:
     """Dead letters of one stage that died of the same."""
 
     stage: str
@@ -51,7 +52,7 @@ class DeadGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Dead:
+class DeadLetterSummary:
     """One dead letter, with a name of its record that people know."""
 
     stage: str
@@ -66,7 +67,7 @@ class Dead:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadFilter:
+class DeadLetterFilter:
     """Which dead letters are meant: everything that is given must hold."""
 
     stage: str | None = None
@@ -76,9 +77,9 @@ class DeadFilter:
     """These alone: stage and item of each."""
 
 
-async def recent_trouble(
+async def recent_failures(
     database: Database, tenant_id: UUID, *, since: datetime, limit: int
-) -> list[Trouble]:
+) -> list[FailureSummary]:
     """Return what failed since a moment, by cause, the latest first."""
     each = " UNION ALL ".join(
         f"""SELECT '{stage.name}' AS stage, a.item, a.why, a.outcome, a.settled_at
@@ -97,35 +98,37 @@ async def recent_trouble(
     )
     values = {"tenant": tenant_id, "since": since, "limit": limit}
     async with transaction(database) as connection:
-        return [Trouble(*row) for row in await connection.execute(query, values)]
+        return [FailureSummary(*row) for row in await connection.execute(query, values)]
 
 
 async def dead_groups(
-    database: Database, tenant_id: UUID, chosen: DeadFilter, *, limit: int
-) -> list[DeadGroup]:
+    database: Database, tenant_id: UUID, chosen: DeadLetterFilter, *, limit: int
+) -> list[DeadLetterGroup]:
     """Return the causes of death, the most frequent first."""
     query = text(
         f"""SELECT stage, kind, {cause_of("why")}, count(*), min(died_at), max(died_at)
-      FROM ({dead_letters(chosen)}) dead {matching(chosen)}
+      FROM ({dead_letters(chosen)}) dead {filter_clause(chosen)}
       GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT :limit"""  # noqa: S608 - ours
     )
     values = {"tenant": tenant_id, "limit": limit, **values_of(chosen)}
     async with transaction(database) as connection:
-        return [DeadGroup(*row) for row in await connection.execute(query, values)]
+        return [
+            DeadLetterGroup(*row) for row in await connection.execute(query, values)
+        ]
 
 
 async def dead_page(
     database: Database,
     tenant_id: UUID,
-    chosen: DeadFilter,
+    chosen: DeadLetterFilter,
     *,
     after: tuple[datetime, str, str] | None,
     limit: int,
-) -> list[Dead]:
+) -> list[DeadLetterSummary]:
     """Return dead letters, the latest first, from after a place in the list."""
     # Each stage has an index by time: of each its latest are read, and no others.
     latest = " UNION ALL ".join(
-        f"""(SELECT * FROM ({dead_of(stage)}) dead {matching(chosen)}
+        f"""(SELECT * FROM ({dead_of(stage)}) dead {filter_clause(chosen)}
         {beyond(stage.name, after)} ORDER BY died_at DESC, item DESC LIMIT :limit)"""  # noqa: S608
         for stage in stages_of(chosen)
     )
@@ -139,16 +142,18 @@ async def dead_page(
     place = {"at": after[0], "item_at": after[2]} if after else {}
     values = {"tenant": tenant_id, "limit": limit, **place, **values_of(chosen)}
     async with transaction(database) as connection:
-        return [Dead(*row) for row in await connection.execute(query, values)]
+        return [
+            DeadLetterSummary(*row) for row in await connection.execute(query, values)
+        ]
 
 
 async def count_dead(
-    database: Database, tenant_id: UUID, chosen: DeadFilter, *, at_most: int
+    database: Database, tenant_id: UUID, chosen: DeadLetterFilter, *, at_most: int
 ) -> int:
     """Count dead letters, but not beyond `at_most`."""
     query = text(
         f"""SELECT count(*) FROM (SELECT FROM ({dead_letters(chosen)}) dead
-      {matching(chosen)} LIMIT :most) counted"""  # noqa: S608 - ours
+      {filter_clause(chosen)} LIMIT :most) counted"""  # noqa: S608 - ours
     )
     values = {"tenant": tenant_id, "most": at_most, **values_of(chosen)}
     async with transaction(database) as connection:
@@ -156,11 +161,11 @@ async def count_dead(
 
 
 async def some_dead(
-    connection: AsyncConnection, tenant_id: UUID, chosen: DeadFilter
+    connection: AsyncConnection, tenant_id: UUID, chosen: DeadLetterFilter
 ) -> dict[str, list[str]]:
     """Return some of the dead letters meant, by stage; empty when there are no more."""
     query = text(
-        f"""SELECT stage, item FROM ({dead_letters(chosen)}) dead {matching(chosen)}
+        f"""SELECT stage, item FROM ({dead_letters(chosen)}) dead {filter_clause(chosen)}
       ORDER BY stage, item LIMIT :limit"""  # noqa: S608 - ours
     )
     values = {"tenant": tenant_id, "limit": MOST_AT_ONCE, **values_of(chosen)}
@@ -179,13 +184,13 @@ def cause_of(column: str) -> str:
     return f"coalesce(nullif({numbers}, ''), 'no reason given')"
 
 
-def dead_letters(chosen: DeadFilter) -> str:
+def dead_letters(chosen: DeadLetterFilter) -> str:
     """Write the query for a tenant's dead letters whose record is still failed."""
     each = (dead_of(stage) for stage in stages_of(chosen))
     return " UNION ALL ".join(each) or dead_of(None)
 
 
-def stages_of(chosen: DeadFilter) -> list[AnyStage]:
+def stages_of(chosen: DeadLetterFilter) -> list[AnyStage]:
     """Return the stages whose dead letters are meant."""
     return [stage for stage in PIPELINE if chosen.stage in {None, stage.name}]
 
@@ -224,7 +229,7 @@ def label_of(stage: AnyStage) -> str:
     return str(label.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
 
 
-def matching(chosen: DeadFilter) -> str:
+def filter_clause(chosen: DeadLetterFilter) -> str:
     """Write the condition for what is meant."""
     conditions = ["true"]
     if chosen.kind is not None:
@@ -239,8 +244,8 @@ def matching(chosen: DeadFilter) -> str:
     return f"WHERE {' AND '.join(conditions)}"
 
 
-def values_of(chosen: DeadFilter) -> dict[str, Any]:
-    """Return the values for what `matching` names."""
+def values_of(chosen: DeadLetterFilter) -> dict[str, Any]:
+    """Return the values for what `filter_clause` names."""
     values: dict[str, Any] = {}
     if chosen.kind is not None:
         values["kind"] = chosen.kind

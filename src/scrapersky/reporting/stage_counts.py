@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Executable, Text, cast, func, select
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from curation_sdk import AnyStage
+from curation_sdk.registry import AnyStage
 from scrapersky.records import kind_of
 from scrapersky.stages import PIPELINE
 
@@ -36,12 +36,19 @@ async def count_stages(
     engine: AsyncEngine, search_id: UUID | None = None
 ) -> list[StageCount]:
     """Count the records of every stage, in the order of the pipeline."""
-    counts = []
     async with engine.connect() as connection:
-        for stage in PIPELINE:
-            rows = await connection.execute(count_query(stage, search_id))
-            by_status = {str(row[0]): int(row[1]) for row in rows}
-            counts.append(counted(stage, by_status))
+        return await count_here(connection, search_id)
+
+
+async def count_here(
+    connection: AsyncConnection, search_id: UUID | None
+) -> list[StageCount]:
+    """Count in the caller's transaction."""
+    counts = []
+    for stage in PIPELINE:
+        rows = await connection.execute(count_query(stage, search_id))
+        by_status = {str(row[0]): int(row[1]) for row in rows}
+        counts.append(sort_counts(stage, by_status))
     return counts
 
 
@@ -54,7 +61,7 @@ def count_query(stage: AnyStage, search_id: UUID | None) -> Executable:
     return query.group_by(status)
 
 
-def counted(stage: AnyStage, by_status: dict[str, int]) -> StageCount:
+def sort_counts(stage: AnyStage, by_status: dict[str, int]) -> StageCount:
     """Sort counts by status into what they mean; other statuses are not the stage's."""
     return StageCount(
         stage.name,

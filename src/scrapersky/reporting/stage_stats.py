@@ -15,10 +15,11 @@ from uuid import UUID
 from sqlalchemy import Select, func, literal_column, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from curation_sdk import AnyStage, queries
+from curation_sdk import queries
 from curation_sdk.control import NEVER
 from curation_sdk.queries import literal
-from scrapersky.db.explain import planned
+from curation_sdk.registry import AnyStage
+from scrapersky.db.explain import query_plan
 from scrapersky.db.transaction import Database, transaction
 from scrapersky.stages import PIPELINE
 
@@ -27,12 +28,12 @@ LOST: Final = "('gave_up', 'exhausted', 'quarantined')"
 TROUBLE: Final = "('gave_up', 'exhausted', 'quarantined', 'retried', 'rescued')"
 
 MOST_DUE: Final = 1_000
-COUNTED: Final = 10_000
+COUNTED_ROWS: Final = 10_000
 """Rows of one status that are counted; of more, the number is the planner's estimate."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueueStatus:
     """What a stage has before it and in hand."""
 
     stage: str
@@ -67,30 +68,34 @@ class Minute:
     """Every attempt that failed, also those that are tried again."""
 
 
-async def waiting(engine: AsyncEngine, tenant_id: UUID) -> list[Waiting]:
+async def count_waiting(engine: AsyncEngine, tenant_id: UUID) -> list[QueueStatus]:
     """Count what waits and what is in hand, in the order of the pipeline."""
     return await read_waiting(engine, tenant_id)
 
 
-async def waiting_for_anyone(engine: AsyncEngine) -> list[Waiting]:
+async def waiting_for_anyone(engine: AsyncEngine) -> list[QueueStatus]:
     """Count what waits and what is in hand over all tenants: for who runs the system."""
     return await read_waiting(engine, None)
 
 
-async def read_waiting(engine: AsyncEngine, tenant_id: UUID | None) -> list[Waiting]:
+async def read_waiting(
+    engine: AsyncEngine, tenant_id: UUID | None
+) -> list[QueueStatus]:
     """Count what waits and what is in hand, for one tenant or for all."""
     of_all = tenant_id is None
     query = text(
         " UNION ALL ".join(waiting_query(stage, of_all=of_all) for stage in PIPELINE)
     )
-    values = {"most": COUNTED + 1} | ({} if of_all else {"tenant": tenant_id})
+    values = {"most": COUNTED_ROWS + 1} | ({} if of_all else {"tenant": tenant_id})
     found = []
     async with engine.connect() as connection:
         rows = {row.stage: row for row in await connection.execute(query, values)}
         for stage in PIPELINE:
-            each = Waiting(*rows[stage.name])
-            if each.queued > COUNTED:
-                many = await expected(connection, stage, str(stage.queued), tenant_id)
+            each = QueueStatus(*rows[stage.name])
+            if each.queued > COUNTED_ROWS:
+                many = await estimate_rows(
+                    connection, stage, str(stage.queued), tenant_id
+                )
                 each = replace(each, queued=many)
             found.append(each)
     return found
@@ -138,25 +143,25 @@ async def count_status(
     connection: AsyncConnection, stage: AnyStage, status: str, tenant_id: UUID
 ) -> int:
     """Count the rows of a tenant that have a status, if they are not too many."""
-    rows = rows_of(stage, status, tenant_id).limit(COUNTED + 1).subquery()
+    rows = rows_of(stage, status, tenant_id).limit(COUNTED_ROWS + 1).subquery()
     count = int(await connection.scalar(select(func.count()).select_from(rows)) or 0)
-    if count <= COUNTED:
+    if count <= COUNTED_ROWS:
         return count
-    return await expected(connection, stage, status, tenant_id)
+    return await estimate_rows(connection, stage, status, tenant_id)
 
 
-async def expected(
+async def estimate_rows(
     connection: AsyncConnection, stage: AnyStage, status: str, tenant_id: UUID | None
 ) -> int:
     """Return how many rows the planner expects to have a status, which are many."""
-    return max(await estimate(connection, stage, status, tenant_id), COUNTED + 1)
+    return max(await estimate(connection, stage, status, tenant_id), COUNTED_ROWS + 1)
 
 
 async def estimate(
     connection: AsyncConnection, stage: AnyStage, status: str, tenant_id: UUID | None
 ) -> int:
     """Return how many rows the planner expects to have a status."""
-    plan = await planned(connection, rows_of(stage, status, tenant_id).limit(1))
+    plan = await query_plan(connection, rows_of(stage, status, tenant_id).limit(1))
     # The planner never expects less than one row.
     return plan.rows if plan.rows > 1 else 0
 
@@ -179,7 +184,9 @@ async def minutes(
         return [Minute(*row) for row in rows]
 
 
-def full_queues(waiting: Iterable[Waiting], marks: Mapping[str, int]) -> dict[str, str]:
+def full_queues(
+    waiting: Iterable[QueueStatus], marks: Mapping[str, int]
+) -> dict[str, str]:
     """Say which stages wait for room in a queue that they feed, and in which.
 
     `waiting` is of all tenants. What the feeding stages have in hand takes room too.

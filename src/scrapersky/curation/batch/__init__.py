@@ -16,12 +16,12 @@ from scrapersky.curation.batch.progress import (
     overviews,
     progress,
 )
-from scrapersky.curation.batch.submission import Submitted, submit
+from scrapersky.curation.batch.submission import SubmissionResult, submit
 
 __all__ = [
     "BatchProgress",
     "Overview",
-    "Submitted",
+    "SubmissionResult",
     "cancel_batch",
     "overviews",
     "pause_batch",

@@ -7,8 +7,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from curation_sdk import Queue
 from curation_sdk.control import hold, queue_named, release, withdraw
+from curation_sdk.queue import Queue
 from scrapersky.curation.batch.kind import submission_named
 from scrapersky.curation.batch.progress import batch_of
 from scrapersky.curation.batch.submission import CANCELLED
@@ -22,28 +22,33 @@ Act = Callable[[AsyncConnection, Queue, Sequence[str]], Awaitable[int]]
 
 async def pause_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Hold back what has not begun; what is in work is finished."""
-    return await change(database, tenant_id, batch_id, "paused_at", hold)
+    return await change_items(database, tenant_id, batch_id, "paused_at", hold)
 
 
 async def resume_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
     """Let a paused batch go on."""
     batch = await batch_of(database, tenant_id, batch_id)
-    count = await change(
+    count = await change_items(
         database, tenant_id, batch_id, "paused_at", release, clear=True
     )
-    await curation_sdk.wake(database, submission_named(batch.kind).stage)
+    await curation_sdk.control.wake(database, submission_named(batch.kind).stage)
     return count
 
 
 async def cancel_batch(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
-    """Take what has not begun out of the queue for good."""
+    """Take what has not begun out of the queue for good; nothing is left of mere lines."""
 
     async def cancelled(
         connection: AsyncConnection, queue: Queue, items: Sequence[str]
     ) -> int:
-        return await withdraw(connection, queue, items, CANCELLED)
+        count = await withdraw(connection, queue, items, CANCELLED)
+        if (forget := submission_named(batch.kind).forget) is not None:
+            values = {"batch": batch_id, "tenant": tenant_id, "why": CANCELLED}
+            await connection.execute(forget, values)
+        return count
 
-    return await change(database, tenant_id, batch_id, "cancelled_at", cancelled)
+    batch = await batch_of(database, tenant_id, batch_id)
+    return await change_items(database, tenant_id, batch_id, "cancelled_at", cancelled)
 
 
 async def retry_failed(database: Database, tenant_id: UUID, batch_id: UUID) -> int:
@@ -59,7 +64,7 @@ async def retry_failed(database: Database, tenant_id: UUID, batch_id: UUID) -> i
     )
 
 
-async def change(
+async def change_items(
     database: Database,
     tenant_id: UUID,
     batch_id: UUID,

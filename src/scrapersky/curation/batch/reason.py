@@ -63,6 +63,8 @@ def why_refused(problem: str) -> Reason:
         return Reason(
             problem, "Remove it from Do not contact first, if its owner has agreed."
         )
+    if problem == CANCELLED:
+        return Reason(problem, MEANT)
     if problem.endswith(NOT_ONE_BUSINESS):
         return Reason(problem, "Submit the business's own website.")
     return Reason(problem, FIX)

@@ -35,7 +35,7 @@ from scrapersky.records.status import (
     SitemapImportStatus,
 )
 
-CHUNK = 1_000
+CHUNK_LINES = 1_000
 REFUSALS_SHOWN = 100
 SHOWN_OF_BAD = 200
 PORTS = (80, 443, 8080, 8443)
@@ -50,7 +50,7 @@ NOT_ONE_BUSINESS = "is not a site of one business"
 
 
 @dataclass(slots=True)
-class Submitted:
+class SubmissionResult:
     """What a submission came to, line by line where something was wrong."""
 
     batch_id: UUID
@@ -62,7 +62,7 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenLine:
     """One line as it was written, or why it could not even be read."""
 
     number: int
@@ -78,19 +78,19 @@ async def submit(
     *,
     name: str | None = None,
     priority: int = 0,
-) -> Submitted:
+) -> SubmissionResult:
     """Submit lines together; a bad or known one is reported and never fails the rest.
 
     New records get the priority. Every thousand lines are a chunk; the last one is left in
     the caller's transaction.
     """
     chosen = submission_named(kind)
-    submitted = Submitted(await open_batch(database, actor, kind, name))
+    submitted = SubmissionResult(await open_batch(database, actor, kind, name))
     numbered = iter(enumerate(lines, start=1))
-    chunk = [Written(*each) for each in islice(numbered, CHUNK)]
+    chunk = [WrittenLine(*each) for each in islice(numbered, CHUNK_LINES)]
     while chunk:
         await store_lines(database, actor, chosen, submitted, chunk, priority=priority)
-        chunk = [Written(*each) for each in islice(numbered, CHUNK)]
+        chunk = [WrittenLine(*each) for each in islice(numbered, CHUNK_LINES)]
         if chunk:
             await commit_chunk(database)
     return submitted
@@ -100,12 +100,12 @@ async def submit_chunks(
     engine: AsyncEngine,
     actor: Actor,
     kind: str,
-    chunks: AsyncIterator[Sequence[Written]],
+    chunks: AsyncIterator[Sequence[WrittenLine]],
     *,
     name: str | None = None,
     batch_id: UUID | None = None,
     priority: int = 0,
-) -> Submitted:
+) -> SubmissionResult:
     """Submit lines as they come; each chunk is stored whole or not at all.
 
     A batch that was cut off goes on where it stopped: give its id and the same lines.
@@ -118,7 +118,7 @@ async def submit_chunks(
         batch_id = await open_batch(engine, actor, kind, name)
     else:
         stored_up_to = await last_position(engine, actor, kind, batch_id)
-    submitted = Submitted(batch_id)
+    submitted = SubmissionResult(batch_id)
     while chunk is not None:
         new = [line for line in chunk if line.number > stored_up_to]
         await store_lines(engine, actor, chosen, submitted, new, priority=priority)
@@ -130,22 +130,22 @@ async def store_lines(
     database: Database,
     actor: Actor,
     kind: Submission,
-    submitted: Submitted,
-    lines: Sequence[Written],
+    submitted: SubmissionResult,
+    lines: Sequence[WrittenLine],
     *,
     priority: int = 0,
 ) -> None:
     """Understand some lines, store them, and wake whoever works on them."""
     before = submitted.accepted
     # Reading URLs is work for the processor: others want the event loop.
-    read = await asyncio.to_thread(understood, lines)
+    read = await asyncio.to_thread(read_lines, lines)
     async with transaction(database) as connection:
         await store_chunk(connection, actor, kind, submitted, read, priority=priority)
         if submitted.accepted > before:
-            await curation_sdk.wake(connection, kind.stage)
+            await curation_sdk.control.wake(connection, kind.stage)
 
 
-def understood(lines: Sequence[Written]) -> "list[SubmittedLine]":
+def read_lines(lines: Sequence[WrittenLine]) -> "list[SubmittedLine]":
     """Understand some lines."""
     return [SubmittedLine.of(line) for line in lines]
 
@@ -199,7 +199,7 @@ class SubmittedLine:
     problem: str | None = None
 
     @classmethod
-    def of(cls, line: Written) -> "SubmittedLine":
+    def of(cls, line: WrittenLine) -> "SubmittedLine":
         """Understand a line, unless it could not be read."""
         if line.problem is not None:
             return cls(line.number, line.text[:SHOWN_OF_BAD], problem=line.problem)
@@ -240,7 +240,7 @@ async def store_chunk(
     connection: AsyncConnection,
     actor: Actor,
     kind: Submission,
-    submitted: Submitted,
+    submitted: SubmissionResult,
     lines: Sequence[SubmittedLine],
     *,
     priority: int = 0,
@@ -304,10 +304,14 @@ async def without_suppressed(
     )
     if not guard:
         return lines
-    return await asyncio.to_thread(lambda: [forbidden(line, guard) for line in lines])
+    return await asyncio.to_thread(
+        lambda: [refuse_suppressed_line(line, guard) for line in lines]
+    )
 
 
-def forbidden(line: SubmittedLine, guard: SuppressionFilter) -> SubmittedLine:
+def refuse_suppressed_line(
+    line: SubmittedLine, guard: SuppressionFilter
+) -> SubmittedLine:
     """Return a line as it is, or refused and without what is on the list."""
     is_hidden = line.domain and guard.hides_domain(line.domain)
     shown = guard.clean(line.written)
@@ -318,7 +322,7 @@ def forbidden(line: SubmittedLine, guard: SuppressionFilter) -> SubmittedLine:
 
 def key_of(kind: Submission, line: SubmittedLine) -> str:
     """Return what a line's record is found by."""
-    return line.domain if kind.name == "domains" else line.url
+    return line.domain if kind.key == "domain" else line.url
 
 
 Records = dict[str, tuple[UUID, bool]]
@@ -340,7 +344,7 @@ async def store_domains(
         # In one order, so that two submissions at once do not lock crosswise.
         for name in sorted(names)
     ]
-    return await stored(
+    return await insert_missing(
         connection, Domain, rows, Domain.domain, ("tenant_id", "domain")
     )
 
@@ -395,7 +399,7 @@ async def store_sitemaps(
         for line in lines
     }
     found = [rows[url] for url in sorted(rows)]
-    return await stored(
+    return await insert_missing(
         connection, SitemapFile, found, SitemapFile.url, ("domain_id", "url")
     )
 
@@ -419,7 +423,7 @@ async def store_pages(
         for line in lines
     }
     found = [rows[url] for url in sorted(rows)]
-    return await stored(connection, Page, found, Page.url, ("domain_id", "url"))
+    return await insert_missing(connection, Page, found, Page.url, ("domain_id", "url"))
 
 
 STORE = {
@@ -429,7 +433,7 @@ STORE = {
 }
 
 
-async def stored(
+async def insert_missing(
     connection: AsyncConnection,
     model: Any,  # noqa: ANN401 - one of the record classes
     rows: Sequence[dict[str, Any]],
