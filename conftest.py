@@ -1,5 +1,6 @@
 """How the tests are run: in what order, without the slow ones if asked, and timed."""
 
+import faulthandler
 import gc
 import os
 import random
@@ -36,6 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--order", type=int, help="shuffle the tests, by this seed")
     group.addoption(
         "--at-most", type=float, help="leave out tests that last took longer (seconds)"
+    )
+    group.addoption(
+        "--stuck-after", type=float, help="fail a test that takes longer (seconds)"
     )
 
 
@@ -87,6 +91,8 @@ def pytest_collection_modifyitems(
 def pytest_configure(config: pytest.Config) -> None:
     """Name a test when it fails: a run that is stopped has no summary."""
     config.pluginmanager.register(Together())
+    if (seconds := config.getoption("--stuck-after")) is not None:
+        config.pluginmanager.register(StuckTests(seconds))
     if RUN not in os.environ:
         # A killed run that had this number may have left another schema.
         remove_shared()
@@ -99,6 +105,32 @@ def pytest_configure(config: pytest.Config) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(FailuresAtOnce(reporter))
+
+
+class StuckTests:
+    """Fails a test that hangs, and shows where it did.
+
+    Ending its worker instead would leave the others waiting for it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+        """Watch a test with its fixtures."""
+        signal.signal(signal.SIGALRM, self.fail)
+        # Whoever catches the first failure is failed again a minute later.
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, 60)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def fail(self, *_: object) -> None:
+        """Fail the test that runs."""
+        faulthandler.dump_traceback(2)
+        pytest.fail(f"It was stuck: {self._seconds:.0f} s had passed.")
 
 
 def pytest_unconfigure() -> None:

@@ -7,16 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-DAILY: Final = 2.0
+DAILY_SECONDS: Final = 2.0
 """Seconds: tests that took longer are left to the whole line."""
 WRITTEN: Final = "tests/test_docs.py"
 SDK: Final = "packages/curation-sdk"
 READERS: Final = "packages/contact-extraction"
+TOWN: Final = "packages/simulated-town"
+CLIENT: Final = "packages/scrapersky-client"
 SOURCES: Final = {
     f"{SDK}/src/curation_sdk/": f"{SDK}/tests/sdk_tests",
     f"{SDK}/": f"{SDK}/tests",
     f"{READERS}/src/contact_extraction/": f"{READERS}/tests/extraction_tests",
     f"{READERS}/": f"{READERS}/tests",
+    f"{TOWN}/src/simulated_town/": f"{TOWN}/tests/town_tests",
+    f"{TOWN}/": f"{TOWN}/tests",
+    f"{CLIENT}/src/scrapersky_client/": f"{CLIENT}/tests/client_tests",
+    f"{CLIENT}/": f"{CLIENT}/tests",
     "src/scrapersky/": "tests",
     "src/": "tests",
 }

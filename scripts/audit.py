@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "https://api.osv.dev"
 AT_ONCE = 500
-TIMEOUT = 30.0
+TIMEOUT_SECONDS = 30.0
 LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 CLEAN, VULNERABLE, NOT_AUDITED = 0, 1, 2
 
@@ -100,7 +100,7 @@ def ask(url: str, question: dict[str, Iterable[Any]]) -> dict[str, Any]:
         data=json.dumps(question).encode(),
         headers={"Content-Type": "application/json"},
     )
-    with urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310 - see above
+    with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - see above
         found: dict[str, Any] = json.load(answer)
     return found
 

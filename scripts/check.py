@@ -1,7 +1,8 @@
 """Run every gate, show what each says, and end with one summary.
 
 `./check --help` names its options: everything once, everything several times beside busy
-loops, or what a change of some files can break.
+loops, or what a change of some files can break. `./check --regenerate` writes files that are
+made from the code.
 """
 
 import argparse
@@ -36,10 +37,10 @@ LONG_WORKERS = 2
 SHARED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 """Tests that share a browser and an application stay together on one worker; conftest.py
 says which begin first."""
-STUCK = ("-o", "faulthandler_timeout=600", "-o", "faulthandler_exit_on_timeout=true")
+STUCK = "--stuck-after=1200"
 """A quick test that takes many minutes hangs: show where, and go on with the others."""
 BUSY = "while True: pass"
-SEVERAL = 3
+SEVERAL_WORKERS = 3
 """So many others that want a core make a machine busy."""
 FIRST = {
     "formatting": ("ruff", "format", "--check", "."),
@@ -49,6 +50,7 @@ FIRST = {
 """Done in seconds, before the rest."""
 TYPES = ("mypy",)
 PAGE = ("python", "scripts/page.py", "check")
+REGENERATE = ("python", "-m", "scripts.regenerate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ def main(words: Sequence[str]) -> int:
     """Run the line once or several times; return 1 if anything failed."""
     asked = options(words)
     end_on_signals()
+    if asked.regenerate:
+        return run("regenerate", REGENERATE).code
     if asked.long:
         os.environ["TEST_WHOLE_SIZES"] = "1"
     with busy_loops(asked.busy):
@@ -100,6 +104,11 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--long", action="store_true", help="slow tests and runs that take minutes too"
+    )
+    parser.add_argument(
+        "--regenerate",
+        action="store_true",
+        help="check nothing; write anew what is made from the code",
     )
     parser.add_argument("--repeat", type=int, metavar="N", help="run it all N times")
     parser.add_argument("--busy", type=int, metavar="B", help="busy loops beside it")
@@ -171,11 +180,11 @@ def pytest(plan: affected.Plan, asked: argparse.Namespace) -> dict[str, list[str
     """Write the commands that run the tests of a plan, in an order of their own."""
     seed = asked.seed if asked.seed is not None else random.randrange(10**6)  # noqa: S311
     print(f"\nOrder of the tests: ./check --seed {seed}", flush=True)
-    quick = [f"--at-most={affected.DAILY}"] if plan.is_daily else []
+    quick = [f"--at-most={affected.DAILY_SECONDS}"] if plan.is_daily else []
     shared = [*SHARED, f"--order={seed}", *quick, *(plan.tests or ())]
     commands = {
         "tests": [
-            *("pytest", "-q", "-n", workers(asked.busy), *STUCK),
+            *("pytest", "-q", "-n", workers(asked.busy), STUCK),
             *("-m", chosen(plan, asked), f"--junitxml={RESULTS}", *shared),
         ]
     }
@@ -190,7 +199,7 @@ def pytest(plan: affected.Plan, asked: argparse.Namespace) -> dict[str, list[str
 def left_out(plan: affected.Plan, asked: argparse.Namespace) -> Iterator[str]:
     """Name the tests that a run has not chosen, and how to run them."""
     if plan.is_daily:
-        yield f"tests that last took more than {affected.DAILY:.0f} s (./check)"
+        yield f"tests that last took more than {affected.DAILY_SECONDS:.0f} s (./check)"
     if chosen(plan, asked) == QUICK_ONES:
         yield "slow tests (./check --slow)"
     if not asked.long:
@@ -303,7 +312,7 @@ def workers(busy: int = 0) -> str:
     """
     running = running_now()
     # One or two come and go on a quiet machine.
-    beside = min(4, max(busy, running if running >= SEVERAL else 0))
+    beside = min(4, max(busy, running if running >= SEVERAL_WORKERS else 0))
     return str(max(2, min(4, os.cpu_count() or 2)) + 2 + beside)
 
 

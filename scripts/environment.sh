@@ -44,7 +44,9 @@ find_uv() {
 fresh() {
     [ -x .venv/bin/scrapersky ] && [ "$stamp" -nt "$lock" ] && [ "$stamp" -nt pyproject.toml ] &&
         [ "$stamp" -nt packages/contact-extraction/pyproject.toml ] &&
-        [ "$stamp" -nt packages/curation-sdk/pyproject.toml ]
+        [ "$stamp" -nt packages/curation-sdk/pyproject.toml ] &&
+        [ "$stamp" -nt packages/scrapersky-client/pyproject.toml ] &&
+        [ "$stamp" -nt packages/simulated-town/pyproject.toml ]
 }
 
 # The built page is younger than all it is made from. (Its own stamp decides by content.)
@@ -57,7 +59,8 @@ page_fresh() {
 install_ourselves() {
     page_fresh || say "Building the web page (once; a minute on a slow line)..."
     "$uv" pip install --quiet --no-deps --reinstall-package scrapersky \
-        --editable packages/contact-extraction --editable packages/curation-sdk --editable . || {
+        --editable packages/contact-extraction --editable packages/curation-sdk \
+        --editable packages/scrapersky-client --editable packages/simulated-town --editable . || {
         say "ScraperSky could not be installed: the lines above say why."
         return 1
     }

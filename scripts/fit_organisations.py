@@ -32,36 +32,36 @@ from contact_extraction.contacts.address import find_addresses
 from contact_extraction.contacts.email import find_emails
 from contact_extraction.contacts.model import NO_HINTS
 from contact_extraction.contacts.organisation import (
-    ALONE,
-    ENOUGH,
-    LEAST,
-    Clues,
+    MIN_BEST_CHANCE,
+    MIN_BEST_VOTES,
+    MIN_CHANCE,
+    OrganisationClues,
     describe_names,
     spellings,
 )
 from contact_extraction.contacts.organisation.chance import SHIFT, SLOPE, WEIGHTS
+from contact_extraction.contacts.page_text import page_text
 from contact_extraction.contacts.place import guess_regions
-from contact_extraction.contacts.sheet import sheet_of
 from contact_extraction.contacts.structured import read_structured
 from contact_extraction.html import parse_page
 from contact_extraction.measuring.pages import (
-    ALIKE,
+    ALIKE_F1,
     AnnotatedPage,
     read_pages,
     token_f1,
 )
 from contact_extraction.urls import registrable_domain
 
-PULL: Final = 30.0
+PRIOR_WEIGHT: Final = 30.0
 """How strongly weights are drawn to what is expected."""
-LOOSE: Final = 0.05
+LOOSE_WEIGHT: Final = 0.05
 """The same for how common names are at all, of which nothing is expected."""
-MOST: Final = 10
+MAX_CANDIDATES: Final = 10
 """How many names the candidates of one page may count for."""
-ROUNDS: Final = 15
-SETTLED: Final = 1e-6
-FOLDS: Final = 20
-DRAWS: Final = 8
+FIT_ROUNDS: Final = 15
+SETTLED_STEP: Final = 1e-6
+FOLD_COUNT: Final = 20
+FOLD_DRAWS: Final = 8
 BANDS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 ALWAYS: Final = "always"
 Weights = dict[str, float]
@@ -162,11 +162,11 @@ def read_examples(path: Path) -> list[Example]:
 
 def example_of(page: AnnotatedPage) -> Example:
     """Describe every candidate of a page, as the finder does."""
-    sheet = sheet_of(parse_page(page.html))
+    sheet = page_text(parse_page(page.html))
     regions = guess_regions(sheet, page.url, NO_HINTS)
     data = read_structured(sheet.page, regions)
     emails = [found.key for found in (*find_emails(sheet), *data.emails)]
-    clues = Clues(
+    clues = OrganisationClues(
         streets=find_addresses(sheet, regions),
         mail_domains=Counter(key.rpartition("@")[2] for key in dict.fromkeys(emails)),
         stated=data.organisations,
@@ -185,11 +185,13 @@ def example_of(page: AnnotatedPage) -> Example:
             Name(
                 spellings=names,
                 agreeing=tuple(
-                    frozenset(g for g, x in zip(gold, row, strict=True) if x >= ALIKE)
+                    frozenset(
+                        g for g, x in zip(gold, row, strict=True) if x >= ALIKE_F1
+                    )
                     for row in rows
                 ),
                 traits={ALWAYS: 1.0} | {t: float(v) for t, v in traits.items() if v},
-                is_best=place == 0 and score >= ALONE,
+                is_best=place == 0 and score >= MIN_BEST_VOTES,
                 counts=_counts(rows, best),
             )
             for place, ((names, score, traits), rows) in enumerate(
@@ -212,7 +214,10 @@ def _by_gold(
 def _counts(rows: list[list[float]], best: list[float]) -> bool:
     """Say whether a candidate is plainly wrong, or the best for some annotation."""
     alike = [
-        (x, top) for row in rows for x, top in zip(row, best, strict=True) if x >= ALIKE
+        (x, top)
+        for row in rows
+        for x, top in zip(row, best, strict=True)
+        if x >= ALIKE_F1
     ]
     return not alike or any(x >= top for x, top in alike)
 
@@ -237,20 +242,20 @@ def fit(examples: Iterable[Example], expected: Weights) -> Weights:
         (
             [(place[t], v) for t, v in n.traits.items()],
             n.is_right,
-            min(1.0, MOST / len(page)),
+            min(1.0, MAX_CANDIDATES / len(page)),
         )
         for page in pages
         for n in page
     ]
     aim = [expected.get(trait, 0.0) for trait in traits]
-    pull = [LOOSE if trait == ALWAYS else PULL for trait in traits]
+    pull = [LOOSE_WEIGHT if trait == ALWAYS else PRIOR_WEIGHT for trait in traits]
     return dict(zip(traits, likeliest(rows, aim, pull), strict=True))
 
 
 def likeliest(rows: Sequence[Row], aim: list[float], pull: list[float]) -> list[float]:
     """Fit a logistic regression that is drawn to an aim, by Newton's method."""
     weights = list(aim)
-    for _ in range(ROUNDS):
+    for _ in range(FIT_ROUNDS):
         slope = [p * (a - w) for p, a, w in zip(pull, aim, weights, strict=True)]
         bend = [
             [p if i == j else 0.0 for j in range(len(pull))] for i, p in enumerate(pull)
@@ -263,7 +268,7 @@ def likeliest(rows: Sequence[Row], aim: list[float], pull: list[float]) -> list[
                     bend[i][j] += share * chance * (1 - chance) * v * u
         step = solve(bend, slope)
         weights = [w + s for w, s in zip(weights, step, strict=True)]
-        if max(map(abs, step)) < SETTLED:
+        if max(map(abs, step)) < SETTLED_STEP:
             break
     return weights
 
@@ -298,7 +303,7 @@ def given(example: Example, weights: Weights) -> list[tuple[Name, float]]:
     return [
         (name, total)
         for name, total in judged
-        if logistic(total) >= (LEAST if name.is_best else ENOUGH)
+        if logistic(total) >= (MIN_BEST_CHANCE if name.is_best else MIN_CHANCE)
     ]
 
 
@@ -325,9 +330,9 @@ def left_out(
     the second. It is fitted on the same names, which their weights had not seen. The
     list has the confidence of each of them, and whether it is right.
     """
-    parts: list[list[Example]] = [[] for _ in range(FOLDS)]
+    parts: list[list[Example]] = [[] for _ in range(FOLD_COUNT)]
     for example in examples:
-        parts[fold_of(example.site, FOLDS)].append(example)
+        parts[fold_of(example.site, FOLD_COUNT)].append(example)
     total = Score()
     rows: list[Row] = []
     for part in filter(None, parts):
@@ -339,7 +344,7 @@ def left_out(
             for example in part
             for name, sum_of_weights in given(example, weights)
         ]
-    slope, shift = likeliest(rows, [1.0, 0.0], [LOOSE, LOOSE])
+    slope, shift = likeliest(rows, [1.0, 0.0], [LOOSE_WEIGHT, LOOSE_WEIGHT])
     claims = [
         (logistic(slope * row[0][1] + shift), is_right) for row, is_right, _ in rows
     ]
@@ -365,7 +370,7 @@ def print_table(
     halves = halved(examples)
     drawn = [
         score(other, fit(half, expected))
-        for draw in range(DRAWS)
+        for draw in range(FOLD_DRAWS)
         for half, other in permutations(halved(examples, salt=f"{draw}"))
     ]
     rows = [

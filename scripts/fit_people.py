@@ -28,21 +28,24 @@ from contact_extraction.contacts import NO_HINTS
 from contact_extraction.contacts.address import find_addresses
 from contact_extraction.contacts.chance import SHIFT, SLOPE
 from contact_extraction.contacts.email import find_emails
-from contact_extraction.contacts.organisation import Clues as NameClues
-from contact_extraction.contacts.organisation import find_organisations
-from contact_extraction.contacts.person import Clues, describe_people
-from contact_extraction.contacts.person.reader import ENOUGH, WEIGHTS
+from contact_extraction.contacts.organisation import (
+    OrganisationClues,
+    find_organisations,
+)
+from contact_extraction.contacts.page_text import page_text
+from contact_extraction.contacts.person import PersonClues, describe_people
+from contact_extraction.contacts.person.reader import MIN_CHANCE, WEIGHTS
 from contact_extraction.contacts.phone import find_numbers
 from contact_extraction.contacts.place import guess_regions
-from contact_extraction.contacts.sheet import sheet_of
 from contact_extraction.contacts.structured import read_structured
 from contact_extraction.errors import ExtractionError
 from contact_extraction.html import parse_page
-from contact_extraction.measuring.pages import ALIKE, read_pages, token_f1
-from contact_extraction.plain import name_key
+from contact_extraction.measuring.corpus import TRUTH, Part, read_corpus
+from contact_extraction.measuring.pages import ALIKE_F1, read_pages, token_f1
+from contact_extraction.text import name_key
 from scripts.fit_organisations import (
     ALWAYS,
-    LOOSE,
+    LOOSE_WEIGHT,
     Row,
     Score,
     Weights,
@@ -55,9 +58,9 @@ from scripts.fit_organisations import (
 )
 
 PULLS: Final = (10.0, 30.0, 100.0)
-FOLDS: Final = 10
-PARTS: Final = 3
-MOST: Final = 10
+FOLD_COUNT: Final = 10
+MODEL_PARTS: Final = 3
+MAX_PEOPLE: Final = 10
 BANDS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 
 
@@ -93,7 +96,7 @@ def main() -> None:
         sites += read_single_pages(arguments.pages)
     path = Path(str(files("contact_extraction").joinpath("data", f"{WEIGHTS}.txt")))
     expected = read_expected(path)
-    parts = parted(sites, PARTS)
+    parts = parted(sites, MODEL_PARTS)
     seen = parts[0] + parts[1]
     pull = max(PULLS, key=lambda p: left_out(seen, expected, p)[0].f1)
     first = fit(seen, expected, pull)
@@ -118,10 +121,12 @@ def main() -> None:
 
 
 def read_sites(root: Path) -> Iterable[Site]:
-    """Read every page of every annotated site."""
-    for line in (root / "truth.jsonl").read_bytes().splitlines():
+    """Read every page of every annotated site that may be looked at."""
+    seen = {site.name for site in read_corpus(root) if site.part is Part.LOOK}
+    for line in (root / TRUTH).read_bytes().splitlines():
         truth = orjson.loads(line)
-        yield site_from(root / truth["site"], truth)
+        if truth["site"] in seen:
+            yield site_from(root / truth["site"], truth)
 
 
 def site_from(root: Path, truth: dict[str, Any]) -> Site:
@@ -141,7 +146,7 @@ def site_from(root: Path, truth: dict[str, Any]) -> Site:
             for key, traits, is_customer in describe(path.read_bytes(), url)
             if not is_customer
         ]
-        share = min(1.0, MOST / max(1, len(described)))
+        share = min(1.0, MAX_PEOPLE / max(1, len(described)))
         found += [(k, who(k, known), traits, share) for k, traits in described]
     times = Counter(key for key, *_ in found)
     wanted = {
@@ -170,10 +175,10 @@ def read_single_pages(path: Path) -> list[Site]:
             continue
         gold = page.gold.get("PER", frozenset())
         described = describe(page.html, page.url)
-        share = min(1.0, MOST / max(1, len(described)))
+        share = min(1.0, MAX_PEOPLE / max(1, len(described)))
         candidates = []
         for key, traits, _ in described:
-            name = next((g for g in gold if token_f1(g, key) >= ALIKE), None)
+            name = next((g for g in gold if token_f1(g, key) >= ALIKE_F1), None)
             candidates.append(Candidate(name or key, traits, name is not None, share))
         found.append(Site(site_of(page), gold, tuple(candidates), is_whole=False))
     return found
@@ -182,27 +187,29 @@ def read_single_pages(path: Path) -> list[Site]:
 def describe(html: bytes | str, url: str) -> list[tuple[str, Weights, bool]]:
     """Describe the candidates of a page as the finder does; say which are customers."""
     try:
-        sheet = sheet_of(parse_page(html))
+        sheet = page_text(parse_page(html))
     except ExtractionError:
         return []
     regions = guess_regions(sheet, url, NO_HINTS)
     data = read_structured(sheet.page, regions)
     emails = [*find_emails(sheet), *data.emails]
     numbers = [*find_numbers(sheet, regions), *data.phones]
+    streets = find_addresses(sheet, regions)
     names = find_organisations(
         sheet,
         url,
-        NameClues(
-            streets=find_addresses(sheet, regions),
+        OrganisationClues(
+            streets=streets,
             mail_domains=Counter(e.key.rpartition("@")[2] for e in emails),
             stated=data.organisations,
         ),
     )
-    clues = Clues(
+    clues = PersonClues(
         url=url,
         organisations=tuple(name.value for name in names),
         addresses=tuple(dict.fromkeys(e.key for e in emails)),
         reachable=frozenset(f.line for f in (*emails, *numbers) if f.line >= 0),
+        streets=tuple((f.start, f.end) for f in streets if f.end),
     )
     return [
         (name_key(f.value), traits, f.is_customer)
@@ -239,7 +246,7 @@ def fit(sites: Iterable[Site], expected: Weights, pull: float) -> Weights:
         for one in candidates
     ]
     aim = [expected.get(trait, 0.0) for trait in traits]
-    pulls = [LOOSE if trait == ALWAYS else pull for trait in traits]
+    pulls = [LOOSE_WEIGHT if trait == ALWAYS else pull for trait in traits]
     return dict(zip(traits, likeliest(rows, aim, pulls), strict=True))
 
 
@@ -260,7 +267,7 @@ def score(sites: Iterable[Site], weights: Weights) -> Score:
         given = {
             key: right
             for key, (one, right) in best_of(site, weights).items()
-            if logistic(one) >= ENOUGH
+            if logistic(one) >= MIN_CHANCE
         }
         right = {key for key, is_right in given.items() if is_right}
         total += Score(
@@ -280,9 +287,9 @@ def left_out(
     for part, weights in tenths(sites, expected, pull):
         total += score(part, weights)
         judged += [v for s in part for v in best_of(s, weights).values()]
-    given = [(one, right) for one, right in judged if logistic(one) >= ENOUGH]
+    given = [(one, right) for one, right in judged if logistic(one) >= MIN_CHANCE]
     rows: list[Row] = [([(0, one), (1, 1.0)], right, 1.0) for one, right in given]
-    slope, shift = likeliest(rows, [1.0, 0.0], [LOOSE, LOOSE])
+    slope, shift = likeliest(rows, [1.0, 0.0], [LOOSE_WEIGHT, LOOSE_WEIGHT])
     return total, (slope, shift), given
 
 
@@ -298,7 +305,7 @@ def tenths(
     sites: Sequence[Site], expected: Weights, pull: float
 ) -> Iterable[tuple[list[Site], Weights]]:
     """Yield each tenth of the sites with weights that have not seen it."""
-    parts = parted(sites, FOLDS)
+    parts = parted(sites, FOLD_COUNT)
     for part in filter(None, parts):
         others = [site for other in parts if other is not part for site in other]
         yield part, fit(others, expected, pull)

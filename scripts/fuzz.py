@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 BUILD = ROOT / "build" / "fuzz"
 LONGEST_INPUT = 8_192
-SLOWEST = 10
+SLOWEST_SECONDS = 10
 """Seconds after which one input counts as a finding."""
 MOST_MEMORY = 2_048
 SEED = 1
@@ -70,7 +70,7 @@ def child(name: str, *options: str) -> int:
     """Run libFuzzer over one target."""
     command = [sys.executable, "-m", "scripts.fuzz", "--inside", name, *options]
     limits = (
-        f"-max_len={LONGEST_INPUT}", f"-timeout={SLOWEST}",
+        f"-max_len={LONGEST_INPUT}", f"-timeout={SLOWEST_SECONDS}",
         f"-rss_limit_mb={MOST_MEMORY}", f"-seed={SEED}", "-verbosity=1",
     )  # fmt: skip
     done = subprocess.run(

@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 # Our own packages are built from this clone; only what they depend on is locked.
 compile() {
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
-        --no-emit-package contact-extraction --no-emit-package curation-sdk pyproject.toml "$@"
+        --no-emit-package contact-extraction --no-emit-package curation-sdk \
+        --no-emit-package simulated-town pyproject.toml "$@"
 }
 {
     echo "# Made by scripts/lock.sh: the one program that installs the others."

@@ -1,4 +1,4 @@
-"""Write the API's own description for the web page: python -m scripts.openapi."""
+"""The API's own description, from which the types of the web page are made."""
 
 import json
 from pathlib import Path
@@ -33,13 +33,3 @@ def without_prose(value: Any, *, names: bool = False) -> Any:  # noqa: ANN401 - 
         for key, item in value.items()
         if names or key not in PROSE
     }
-
-
-def main() -> None:
-    """Write the description."""
-    PLACE.write_text(description(), encoding="utf-8")
-    print(PLACE)
-
-
-if __name__ == "__main__":
-    main()

@@ -230,7 +230,7 @@ def schema_is_current(sources: Path) -> bool:
     if made.read_bytes() == (sources / "src" / "api" / "schema.ts").read_bytes():
         print("ok    types of the API are current")
         return True
-    print("FAIL  types of the API: run `python scripts/page.py types`")
+    print("FAIL  types of the API: run `./check --regenerate`")
     return False
 
 
@@ -248,14 +248,12 @@ def main(words: list[str]) -> int:
         match words:
             case ["build"]:
                 build()
-            case ["types"]:
-                types()
             case ["check"]:
                 is_well = check()
                 build()
                 return 0 if is_well else 1
             case _:
-                print("Usage: python scripts/page.py build | types | check")
+                print("Usage: python scripts/page.py build | check")
                 return 2
     except PageError as error:
         print(error, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Write the pages of the documentation that are made from the code: python -m scripts.reference."""
+"""The pages of the documentation that are made from the code."""
 
 import inspect
 import re
@@ -16,8 +16,8 @@ from scrapersky.configuration import (
     FINE_TUNING,
     Variable,
     load_settings,
-    ranked,
     shown,
+    variables_by_rank,
 )
 from scrapersky.db.connection import parse_target
 from scrapersky.db.releases import Release, releases
@@ -30,14 +30,12 @@ from scrapersky.settings import MATCHING, PURGE, REAP
 from scrapersky.stages import PIPELINE
 from scripts import pipeline_graph, sdk_reference, workflow_reference
 
-MADE = (
-    "<!-- Made by `python -m scripts.reference`; edit the code, not this page. -->\n\n"
-)
+MADE = "<!-- Made by `./check --regenerate`; edit the code, not this page. -->\n\n"
 
 
 def settings_page() -> str:
     """List every setting."""
-    essential, others = ranked()
+    essential, others = variables_by_rank()
     lines = [
         "# Settings",
         "",
@@ -281,7 +279,7 @@ def place_row(stage: AnyPipelineStage) -> str:
 def endings_row(stage: AnyPipelineStage) -> str:
     """Write how else the work of one stage can end."""
     ends = stage.endings
-    cells = (f"`{stage.name}`", ends.nothing, ends.fails, ends.retries)
+    cells = (f"`{stage.name}`", ends.empty, ends.fails, ends.retries)
     return f"| {' | '.join(cell or '-' for cell in cells)} |"
 
 
@@ -428,15 +426,4 @@ PAGES: dict[str, Callable[[], str]] = {
     "../images/pipeline-graph.svg": lambda: pipeline_graph.dependency_graph(PIPELINE),
     "../images/status-map.svg": lambda: pipeline_graph.status_map(PIPELINE),
 }
-
-
-def main() -> None:
-    """Write the pages."""
-    for name, page in PAGES.items():
-        place = (DOCS / "reference" / name).resolve()
-        place.write_text(page())
-        print(place)
-
-
-if __name__ == "__main__":
-    main()
+FILES = {(DOCS / "reference" / name).resolve(): page for name, page in PAGES.items()}

@@ -27,8 +27,13 @@ PLACE: Final = ROOT / "tests" / "db" / "releases"
 KEY: Final = b"a database that anybody may read"
 SIZE: Final = "12"
 """Businesses of the town: enough for every kind of row, few enough to be kept for ever."""
-LARGEST: Final = 300_000
-SOURCES: Final = ("src", "packages/contact-extraction/src", "packages/curation-sdk/src")
+MAX_FIXTURE_BYTES: Final = 300_000
+SOURCES: Final = (
+    "src",
+    "packages/contact-extraction/src",
+    "packages/curation-sdk/src",
+    "packages/simulated-town/src",
+)
 START: Final = "from scrapersky.cli import main; main()"
 COMMANDS: Final = (
     ("tenant", "create", "Harbour Agency"),
@@ -40,8 +45,14 @@ WAITING: Final = "waits.example\n"
 """A file with a domain that nobody has looked at when the release ends."""
 
 
-def make(release: str, tree: Path, place: Path) -> None:
+def place_of(release: str) -> Path:
+    """Name the file in which the database of a release is kept."""
+    return PLACE / f"{release}.backup"
+
+
+def make(release: str, tree: Path = ROOT) -> None:
     """Fill a database with the code of a release, and keep it."""
+    place = place_of(release)
     with TemporaryDirectory(prefix="scrapersky-release-") as found:
         data = Path(found) / "data"
         data.parent.chmod(0o755)  # the server may have a user of its own
@@ -59,8 +70,8 @@ def make(release: str, tree: Path, place: Path) -> None:
     place.chmod(0o644)
     size = place.stat().st_size
     print(f"{place}: release {release}, {manifest.revision}, {size:,} bytes.")
-    if size > LARGEST:
-        sys.exit(f"That is too large to be kept: at most {LARGEST:,}.")
+    if size > MAX_FIXTURE_BYTES:
+        sys.exit(f"That is too large to be kept: at most {MAX_FIXTURE_BYTES:,}.")
 
 
 def run(tree: Path, *words: str, **settings: object) -> None:
@@ -85,7 +96,7 @@ def main() -> None:
     words.add_argument("--tree", type=Path, default=ROOT)
     given = words.parse_args()
     PLACE.mkdir(exist_ok=True)
-    make(given.release, given.tree.resolve(), PLACE / f"{given.release}.backup")
+    make(given.release, given.tree.resolve())
 
 
 if __name__ == "__main__":

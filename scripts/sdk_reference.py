@@ -9,31 +9,25 @@ SOURCE = Path(__file__).parents[1] / "packages" / "curation-sdk" / "src"
 PACKAGE = "curation_sdk"
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Stages": ("stage", "Stage", "Backoff", "queue_index", "Registry", "AnyStage"),
+    "A first queue": ("QueueMixin", "run_worker"),
+    "Stages": ("stage", "in_thread", "Stage", "Backoff", "queue_index", "Registry"),
     "Outcomes": ("Outcome", "Done", "Retry", "Later", "GiveUp", "Skip"),
     "Effects": ("Effect", "Transaction"),
-    "Workers": (
-        *(
-            "Worker",
-            "is_working_alone",
-            "uncounted_wait",
-            "working_item",
-            "WorkingItem",
-        ),
-    ),
+    "Workers": ("Worker",),
     "Job loops": ("run_job_loop",),
-    "Rescue": ("reap", "Reaped", "sign", "is_dead"),
-    "History": ("history", "History", "Attempt", "purge"),
-    "Steering and measuring": (
-        *("pause", "resume", "states", "wake", "depth", "oldest", "rate", "Queue"),
-    ),
     "Tables": ("migrate",),
 }
 MODULES: dict[str, str] = {
+    "Steering and measuring": "control",
     "Dead letters": "dead_letters",
+    "History": "history",
+    "Periodic functions": "periodic",
+    "Dashboard": "dashboard",
+    "The item in work": "working",
+    "Rescue": "reap",
+    "Processes": "process",
     "Events": "events",
     "Errors": "errors",
-    "Control of single items": "control",
     "Migrations": "migrations",
     "Queries": "queries",
     "Testing": "testing",

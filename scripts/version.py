@@ -13,9 +13,12 @@ PLACES: Final = {
         r'^version = "(V)"',
         r'"contact-extraction==(V)"',
         r'"curation-sdk==(V)"',
+        r'"simulated-town==(V)"',
     ),
     "packages/contact-extraction/pyproject.toml": (r'^version = "(V)"',),
     "packages/curation-sdk/pyproject.toml": (r'^version = "(V)"',),
+    "packages/scrapersky-client/pyproject.toml": (r'^version = "(V)"',),
+    "packages/simulated-town/pyproject.toml": (r'^version = "(V)"',),
     "frontend/package.json": (r'^  "version": "(V)"',),
     "frontend/package-lock.json": (
         r'\A\{\s+"name": "scrapersky-page",\s+"version": "(V)"',

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scrapersky.configuration import ranked, shown
+from scrapersky.configuration import shown, variables_by_rank
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS, Kind, kind_of
 from scrapersky.records.place_search import SEARCHES
@@ -48,7 +48,7 @@ def about_stage(stage: AnyPipelineStage) -> Iterator[str]:
     yield f"| job | `{stage.job.id}` ({stage.job.name}) |"
     yield f"| screen | {screen_of(kind)} |"
     yield f"| logger | `{stage.logger_name}` |"
-    yield f"| nothing to find | {stage.endings.nothing or '-'} |"
+    yield f"| nothing to find | {stage.endings.empty or '-'} |"
     yield f"| fails for good | {stage.endings.fails or '-'} |"
     yield f"| is tried again | {stage.endings.retries or '-'} |"
     yield ""
@@ -86,7 +86,9 @@ def screen_of(kind: Kind) -> str:
 
 def settings_of(stage: AnyPipelineStage) -> Iterator[str]:
     """List the settings of a stage with their defaults."""
-    for rank, wanted in zip(("setting", "for fine tuning"), ranked(), strict=True):
+    for rank, wanted in zip(
+        ("setting", "for fine tuning"), variables_by_rank(), strict=True
+    ):
         yield f"| {rank} | default |"
         yield "|---|---|"
         for variable in wanted:

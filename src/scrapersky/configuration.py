@@ -80,7 +80,7 @@ def load_settings(
         for origin, source in (("environment", environ), (".env", from_file)):
             # An empty value is how shells and compose files say "not set".
             if source.get(variable.name, "") != "":
-                put(values, variable.path, source[variable.name])
+                set_value(values, variable.path, source[variable.name])
                 origins[variable.name] = origin
                 break
     try:
@@ -91,7 +91,7 @@ def load_settings(
     problems += shared_secrets(settings)
     if problems:
         raise refuse(problems)
-    return LoadedSettings(settings, origins, retired(environ, from_file))
+    return LoadedSettings(settings, origins, warn_of_retired(environ, from_file))
 
 
 def variables() -> Iterator[Variable]:
@@ -230,7 +230,7 @@ def nearest(name: str, *, alike: float) -> str | None:
     return found[0] if found else None
 
 
-def put(values: dict[str, Any], path: tuple[str, ...], value: str) -> None:
+def set_value(values: dict[str, Any], path: tuple[str, ...], value: str) -> None:
     """Set a value in the tree; a section starts from its own defaults."""
     *above, name = path
     if not above:
@@ -295,7 +295,7 @@ def shared_secrets(settings: Settings) -> Iterator[str]:
             yield f"{one} and {other} are the same; each key serves one use only."
 
 
-def retired(*sources: Mapping[str, str]) -> tuple[str, ...]:
+def warn_of_retired(*sources: Mapping[str, str]) -> tuple[str, ...]:
     """Warn about settings that have no effect any more, or another name."""
     names = sorted({name for source in sources for name in source})
     return tuple(why for name in names if (why := why_retired(name)) is not None)
@@ -338,7 +338,7 @@ def shown(value: object) -> str:
 FINE_TUNING = "The defaults of these are right for most installations."
 
 
-def ranked() -> tuple[list[Variable], list[Variable]]:
+def variables_by_rank() -> tuple[list[Variable], list[Variable]]:
     """Return the settings to know, and those for fine tuning."""
     essential = [found for found in VARIABLES.values() if found.is_essential]
     return essential, [found for found in VARIABLES.values() if not found.is_essential]
@@ -346,7 +346,7 @@ def ranked() -> tuple[list[Variable], list[Variable]]:
 
 def example_env() -> str:
     """Write `.env.example`: every setting with its default, commented out."""
-    essential, others = ranked()
+    essential, others = variables_by_rank()
     lines = [
         "# Every setting of ScraperSky with its default. Copy to .env and uncomment",
         "# what you change; the environment beats this file. Made by",

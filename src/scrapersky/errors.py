@@ -6,12 +6,14 @@ ScraperSkyError
 │                           InvalidCondition, InvalidSubmission, UnknownAction,
 │                           UnknownBatch)
 ├── RecordError             records cannot be shown or changed as asked
-│   ├── InvalidCursor, InvalidExport, InvalidImport
+│   ├── InvalidCursor, ChangesForgotten, SubscriptionTaken, InvalidExport,
+│   │   InvalidImport
 │   ├── UnknownRecord, IllegalStatus, RecordConflict, RecordChanged, VersionMissing
 │   └── ForeignReference, NotStorable, WeakPassword, InvalidUserChange
 ├── GatewayError            the API does not let a request through
 │   ├── NotAuthenticated, NotAllowed, TooManyRequests
-│   ├── MalformedRequest, BodyTooBig, BodyTooSlow, EncodedBody, AddressTooLong
+│   ├── MalformedRequest, BodyTooBig, BodyTooSlow, EncodedBody, AddressTooLong,
+│   │   LoopDetected
 │   ├── KeyReused, StillWorking, AnswerNotKept (Idempotency-Key)
 │   └── TenantUnknown       a bug of ours, if it is ever seen
 ├── PrivacyError            people's data cannot be handled as asked
@@ -21,14 +23,15 @@ ScraperSkyError
 ├── AlreadyRunning          another process serves this data directory
 ├── BackupUnusable          a backup cannot be made, read or restored as asked
 ├── DatabaseProblem         the database cannot be used as it is
-├── StageError              a stage cannot do what was asked (UnknownStage,
-│                           InvalidStageSettings, UnknownItem)
+├── StageError              a stage cannot do what was asked (StageNotFound,
+│                           InvalidStageSettings, ItemNotFound)
+├── PageWithheld            something else stands in the place of a page that was read before
 ├── FetchError              a URL could not be fetched; each has an outcome word
 │   ├── TooSlow, TooBig, BadHttp (ConnectionLost), BadTls (TlsTooSlow)
 │   ├── BlockedAddress (BlockedPort), BlockedScheme, BadUrl
 │   ├── DnsFailed (NoSuchHost), ConnectFailed, RedirectLimit
 │   ├── RobotsDenied (RobotsUnreachable, CrawlDelayTooLong)
-│   ├── Backoff (HostPaused, HostBusy), Trap, NotHtml, BadXml
+│   ├── HostBackoff (HostPaused, HostBusy), Trap, NotHtml, BadXml
 │   └── Unforeseen          the net under the rest; a bug if it is ever seen
 └── ProviderError           a source of places did not give what was asked
     ├── ProviderBusy        quota, overload, time-out: the same may work later
@@ -39,6 +42,13 @@ ScraperSkyError
     │   └── KeyMissing      it lacks its key; its stage pauses
     └── BudgetExhausted     the next request would cost more than was allowed
     (ProviderUnusable stands by itself: bad key, billing off, blocked; its stage pauses)
+
+CrmError                    a CRM did not do what was asked, or cannot (a ScraperSkyError too)
+├── CrmBusy                 a limit, a lock, an outage: the same may work later
+├── CrmAnswerLost           it may have been done: only reading back can tell
+├── CrmRejected             the whole request was refused, with the CRM's words
+├── CrmTokenRejected, CrmScopeMissing, CrmCannot, UnknownConnector
+└── BadCrmAnswer            an answer nobody can read, or an error that says 200
 
 Each says what happened, and in `hint` what to do about it. `retryable` says to the
 Curation SDK whether the same work may succeed later, `pauses_stage` that no item of the
@@ -107,6 +117,18 @@ class InvalidCursor(RecordError):
     """A cursor is forged, or belongs to another list, filter, sort or tenant."""
 
 
+class ChangesForgotten(RecordError):
+    """The change log does not reach back to a cursor any more: whoever has it starts over."""
+
+    status_code = 410
+
+
+class SubscriptionTaken(RecordError):
+    """Another process follows the changes for this row now, or nobody is to any more."""
+
+    status_code = 409
+
+
 class InvalidExport(RecordError):
     """A list cannot be exported in that form."""
 
@@ -168,7 +190,7 @@ class GatewayError(ScraperSkyError):
 
 
 class NotAuthenticated(GatewayError):
-    """Nobody we know sent this request."""
+    """The request is not authenticated."""
 
     status_code = 401
 
@@ -232,6 +254,12 @@ class AddressTooLong(GatewayError):
     """The address with its query is longer than any list needs."""
 
     status_code = 414
+
+
+class LoopDetected(GatewayError):
+    """A message of a webhook was sent back to ScraperSky, where it would never end."""
+
+    status_code = 508
 
 
 class KeyReused(GatewayError):
@@ -373,7 +401,7 @@ class StageError(ScraperSkyError):
     """A stage cannot do what was asked, or cannot run as it is."""
 
 
-class UnknownStage(StageError):
+class StageNotFound(StageError):
     """No stage of this name was ever registered in this database."""
 
     status_code = 404
@@ -395,7 +423,7 @@ class InvalidStageSettings(StageError):
         self.wrong = wrong or {}
 
 
-class UnknownItem(StageError):
+class ItemNotFound(StageError):
     """The stage's table has no such row, or it is not in the state asked for."""
 
     status_code = 404
@@ -417,6 +445,15 @@ class FetchError(ScraperSkyError):
         self.url = url
         self.why = why
         self.retry_after = retry_after
+
+
+class PageWithheld(ScraperSkyError):
+    """A page that was read before is not shown to us: something else stands in its place."""
+
+    def __init__(self, url: str, why: str, *, is_replaced: bool) -> None:
+        super().__init__(f"{url}: {why}")
+        self.is_replaced = is_replaced
+        """Whether the site may be somebody else's, or nobody's, by now."""
 
 
 class TooSlow(FetchError):
@@ -557,7 +594,7 @@ class BadXml(FetchError):
     outcome = "bad_xml"
 
 
-class Backoff(FetchError):
+class HostBackoff(FetchError):
     """The host asked us, by 429 or 503, to come back later."""
 
     outcome = "backoff"
@@ -565,11 +602,11 @@ class Backoff(FetchError):
     retryable = True
 
 
-class HostPaused(Backoff):
+class HostPaused(HostBackoff):
     """The host is paused, by its own wish or an operator's; nothing was sent."""
 
 
-class HostBusy(Backoff):
+class HostBusy(HostBackoff):
     """Other requests to the host took all the time we had to wait; nothing was sent."""
 
 
@@ -677,3 +714,75 @@ class ProviderUnusable(ScraperSkyError):
         super().__init__(f"{provider}: {why}", hint=hint)
         self.provider = provider
         self.resume_after = resume_after
+
+
+class CrmError(ScraperSkyError):
+    """A CRM did not do what was asked of it."""
+
+    # It is not our failure: whoever asked is to read the reason.
+    status_code = 424
+    may_be_done = False
+    """Whether a write may have been done all the same: an earlier answer to it was lost."""
+
+
+class CrmBusy(CrmError):
+    """A limit, a lock or an outage of the CRM: the same may work later."""
+
+    retryable = True
+
+    def __init__(
+        self, message: str, *, after: timedelta, limit: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.after = after
+        """How much later to ask again."""
+        self.limit = limit
+        """Which limit was hit, if it was one."""
+
+
+class CrmAnswerLost(CrmError):
+    """The answer to a write was lost: it may have been done, and only reading back can tell."""
+
+    retryable = True
+
+
+class CrmRejected(CrmError):
+    """The CRM refused a request as a whole: an invalid value, a conflict, no such record."""
+
+    status_code = 422
+
+    def __init__(self, message: str, *, status: int, body: object = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = body
+        """What it answered, parsed, without secrets."""
+
+
+class CrmTokenRejected(CrmError):
+    """The credential is not valid (any more): the connection stops until it gets another."""
+
+    status_code = 422
+
+
+class CrmScopeMissing(CrmError):
+    """The credential is valid, but lacks a right; other calls may go on."""
+
+    status_code = 422
+
+
+class CrmCannot(CrmError):
+    """This CRM, or this account of it, has no way to do what was asked."""
+
+    status_code = 422
+
+
+class BadCrmAnswer(CrmError):
+    """The answer was cut, too large, not what it should be, or an error that said 200."""
+
+    retryable = True
+
+
+class UnknownConnector(CrmError):
+    """There is no connector of this name."""
+
+    status_code = 422

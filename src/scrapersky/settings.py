@@ -28,10 +28,10 @@ from pydantic import (
 
 from scrapersky.curation.site_budget import Budgets, SiteBudget, TenantBudget
 from scrapersky.pipeline.stage_settings import (
-    LONGEST_SECONDS,
-    Frozen,
+    MAX_SECONDS,
+    FrozenSettings,
     JobSettings,
-    Pace,
+    SchedulerPace,
     SettingsSection,
     StageSettings,
 )
@@ -148,7 +148,6 @@ class Environment(StrEnum):
 
     DEVELOPMENT = "development"
     DEV = "dev"
-    TEST = "test"
     STAGING = "staging"
     PRODUCTION = "production"
 
@@ -210,7 +209,7 @@ def logger_levels(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Settings(Frozen):
+class Settings(FrozenSettings):
     """The whole settings tree."""
 
     environment: Annotated[Environment, BeforeValidator(environment_name)] = Field(
@@ -298,8 +297,8 @@ class Settings(Frozen):
     celery_look_seconds: PositiveFloat = Field(
         2, le=3600, description="Seconds between two looks at which stages need a hint."
     )
-    scheduler_pace: Pace = Field(
-        Pace.EAGER,
+    scheduler_pace: SchedulerPace = Field(
+        SchedulerPace.EAGER,
         description="`eager`: a stage works the moment rows are queued. `interval`: only when its"
         " job runs, one batch a tick over all processes.",
     )
@@ -323,7 +322,7 @@ class Settings(Frozen):
     )
     crawler_host_delay_seconds: NonNegativeFloat = Field(
         1,
-        le=LONGEST_SECONDS,
+        le=MAX_SECONDS,
         description="Pause between two requests to one site; a site may ask for more.",
     )
     crawler_robots_unreachable_days: Annotated[int, Field(ge=0, le=3650)] = Field(
@@ -348,11 +347,17 @@ class Settings(Frozen):
     )
     crawler_render_seconds: PositiveFloat = Field(
         30,
-        le=LONGEST_SECONDS,
+        le=MAX_SECONDS,
         description="After how long a browser is ended that still renders a page.",
     )
     crawler_render_memory_mb: Annotated[int, Field(ge=128)] = Field(
         768, description="Memory that a browser may take, with all its processes."
+    )
+    people_suggest_addresses: bool = Field(
+        default=False,
+        description="Show, for a decision maker of whom no address is known, what the company's "
+        "other personal addresses would make of the name. It was found nowhere: it is shown "
+        "as a suggestion and never stored or exported.",
     )
     site_pages_stored: PositiveInt = Field(
         SITE.pages_stored, description="Pages of one domain that are stored at most."
@@ -399,6 +404,11 @@ class Settings(Frozen):
     tenant_daily_parse_seconds: PositiveInt = Field(
         TENANT.parse_seconds,
         description="Seconds of parsing for one tenant a day (UTC).",
+    )
+    tenant_snapshot_bytes: NonNegativeInt = Field(
+        TENANT.snapshot_bytes,
+        description="Packed bytes of the pages that are kept as they were read for one tenant;"
+        " the oldest make way for new ones. 0 keeps none, and no value can be proven.",
     )
     canary_hosts: Listed = Field(
         ("example.com", "example.org"),
@@ -567,6 +577,31 @@ class Settings(Frozen):
             "about to become SUPPRESSION_KEY.",
         )
     )
+    encryption_key: SecretStr | None = Field(
+        None,
+        min_length=SHORTEST_KEY,
+        description="Key that secrets in the database are encrypted with (those of "
+        "webhooks and connections), 32 characters or more, the same for every process; "
+        "without it one is made and kept in the file `encryption.key` of the data "
+        "directory.",
+    )
+    encryption_other_keys: Annotated[SecretStr, AfterValidator(long_keys)] | None = (
+        Field(
+            None,
+            description="Older keys that secrets may be encrypted with, comma-separated, "
+            "32 characters or more each.",
+        )
+    )
+    webhook_networks: Listed = Field(
+        (),
+        description="Networks in which webhooks may be sent to addresses that are not "
+        "public, such as 10.0.0.0/8 for an n8n of your own.",
+    )
+    crm_networks: Listed = Field(
+        (),
+        description="Networks in which CRMs may be reached at addresses that are not "
+        "public, such as 10.0.0.0/8 for a Mautic of your own; only there without https.",
+    )
     backup_key: SecretStr | None = Field(
         None,
         min_length=SHORTEST_KEY,
@@ -595,6 +630,12 @@ class Settings(Frozen):
         description="How long a page is kept after its site stopped naming it; 0 keeps "
         "it.",
     )
+    snapshot_days: NonNegativeInt = Field(
+        365,
+        le=MOST_DAYS,
+        description="How long the bytes of a page are kept after its site last answered with"
+        " them; 0 keeps them as long as there is room.",
+    )
     decision_days: NonNegativeInt = Field(
         365,
         le=MOST_DAYS,
@@ -613,9 +654,15 @@ class Settings(Frozen):
     audit_days: NonNegativeInt = Field(
         730, le=MOST_DAYS, description="How long the audit log is kept; 0 keeps it."
     )
+    change_days: NonNegativeInt = Field(
+        30,
+        le=MOST_DAYS,
+        description="How long the change log is kept: how far back whoever follows changes "
+        "may stay behind; 0 keeps it.",
+    )
     shutdown_grace_seconds: NonNegativeInt = Field(
         8,
-        le=LONGEST_SECONDS,
+        le=MAX_SECONDS,
         description="How long running work may finish after a request to stop.",
     )
 
@@ -634,10 +681,10 @@ class Settings(Frozen):
         return {
             stage: given.interval
             for stage, given in self.stages.items()
-            if self.pace_of(stage) is Pace.INTERVAL
+            if self.pace_of(stage) is SchedulerPace.INTERVAL
         }
 
-    def pace_of(self, stage: str) -> Pace:
+    def pace_of(self, stage: str) -> SchedulerPace:
         """Return when a stage works."""
         return self.stages[stage].pace or self.scheduler_pace
 
@@ -645,7 +692,7 @@ class Settings(Frozen):
         """Say when a stage works, and how fast at most."""
         given = self.stages[stage]
         words = "at once"
-        if self.pace_of(stage) is Pace.INTERVAL:
+        if self.pace_of(stage) is SchedulerPace.INTERVAL:
             minutes = given.interval_minutes
             every = "minute" if minutes == 1 else f"{minutes:g} minutes"
             words = f"at most {given.batch_size} every {every}"
@@ -686,6 +733,7 @@ class Settings(Frozen):
                 pages_fetched=self.tenant_daily_pages_fetched,
                 bytes=self.tenant_daily_bytes,
                 parse_seconds=self.tenant_daily_parse_seconds,
+                snapshot_bytes=self.tenant_snapshot_bytes,
             ),
         )
 

@@ -35,7 +35,7 @@ from scrapersky.adopt.storing import (
 from scrapersky.curation.batch.submission import SUPPRESSED
 from scrapersky.db.connection import sqlstate_of
 from scrapersky.db.rows import reason_of
-from scrapersky.db.transaction import Database, committed
+from scrapersky.db.transaction import Database, run_in_transaction
 from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.suppression_filter import SuppressionFilter, suppressions
 
@@ -135,8 +135,8 @@ class Adoption:
             "id": key_from(table.name, row.key),
             "tenant_id": self.tenant_id,
             "created_by": self.user_id,
-            "created_at": past(row.values["created_at"], now),
-            "updated_at": past(row.values["updated_at"], now),
+            "created_at": not_in_future(row.values["created_at"], now),
+            "updated_at": not_in_future(row.values["updated_at"], now),
         }
         if table.name in LENT and row.values.get("source", GOOGLE) == GOOGLE:
             row.values["expires_at"] = now + self.google_lends_for
@@ -148,7 +148,7 @@ class Adoption:
             return
         act = partial(self._write, table=table, rows=rows)
         try:
-            verdicts = await committed(self.database, act)
+            verdicts = await run_in_transaction(self.database, act)
         except DBAPIError as error:
             if not sqlstate_of(error).startswith(UNSTORABLE):
                 raise
@@ -356,6 +356,6 @@ def hidden_column(guard: SuppressionFilter, row: OldRow, host: str) -> str | Non
     return None
 
 
-def past(moment: datetime | None, now: datetime) -> datetime:
+def not_in_future(moment: datetime | None, now: datetime) -> datetime:
     """Return a moment that is over: a row of the future would wait until then."""
     return min(moment, now) if moment else now

@@ -29,7 +29,7 @@ def our_label(written: str, kind: type[Enum] | None) -> StrEnum | None:
     return next((ours[each] for each in (word, *same) if each in ours), None)
 
 
-def freed(label: StrEnum) -> StrEnum:
+def released_label(label: StrEnum) -> StrEnum:
     """Return the label of a row that nobody works on any more: it waits again."""
     if folded_label(label) not in {"processing", "inprogress"}:
         return label

@@ -18,11 +18,11 @@ from scrapersky.adopt.old_table import (
     OldTable,
 )
 from scrapersky.db.connection import Target, connect, explain_refusal, sqlstate_of
-from scrapersky.db.roles import quoted
+from scrapersky.db.roles import quote_name
 from scrapersky.db.rows import reason_of
 from scrapersky.errors import OldDatabaseUnusable
 
-SLICE: Final = 1_000
+FETCH_ROWS: Final = 1_000
 NOT_ALLOWED: Final = "42501"
 UNKNOWN_ENCODING: Final = "SQL_ASCII"
 NAMES: Final = (*(table.name for table in OLD_TABLES), *NOT_ADOPTED)
@@ -68,7 +68,7 @@ class OldDatabase:
             raise TableUnreadable("its user may not read it")
         query = rows_query(table, self.columns, self.unreadable)
         # A name for each: the driver remembers the columns of a statement.
-        cursor = quoted(f"old {table.name}")
+        cursor = quote_name(f"old {table.name}")
         try:
             async with self.connection.begin_nested():
                 await self._execute(f"DECLARE {cursor} NO SCROLL CURSOR FOR {query}")
@@ -84,12 +84,14 @@ class OldDatabase:
         """Count the rows of a table that are not read."""
         if table in self.unreadable:
             raise TableUnreadable("its user may not read it")
-        query = text(f"SELECT count(*) FROM {quoted(table)}")
+        query = text(f"SELECT count(*) FROM {quote_name(table)}")
         return int(await self.connection.scalar(query) or 0)
 
     async def _fetch(self, cursor: str) -> list[Mapping[str, Any]]:
         try:
-            rows = await self.connection.exec_driver_sql(f"FETCH {SLICE} FROM {cursor}")
+            rows = await self.connection.exec_driver_sql(
+                f"FETCH {FETCH_ROWS} FROM {cursor}"
+            )
         except (DBAPIError, OSError) as error:
             raise explain_refusal(error, self.where) from error
         return [*rows.mappings()]
@@ -157,10 +159,10 @@ def rows_query(
 ) -> str:
     """Write the query for a table's rows, in the order in which they are adopted."""
     columns = there[table.name]
-    chosen = {"old_key": f"CAST(o.{quoted('id')} AS text)"}
+    chosen = {"old_key": f"CAST(o.{quote_name('id')} AS text)"}
     joined = ""
     for ours, theirs in old_columns(table, columns).items():
-        value = f"o.{quoted(theirs)}"
+        value = f"o.{quote_name(theirs)}"
         is_label = ours in table.target.c and hasattr(
             table.target.c[ours].type, "enums"
         )
@@ -174,16 +176,18 @@ def rows_query(
         chosen["domain_id"], joined = "d.id", LINKED_DOMAIN
     for name in table.extra:
         if name in columns:
-            chosen[name] = f"CAST(o.{quoted(name)} AS text)"
-    order = [f"o.{quoted(name)}" for name in ("created_at",) if name in columns]
+            chosen[name] = f"CAST(o.{quote_name(name)} AS text)"
+    order = [f"o.{quote_name(name)}" for name in ("created_at",) if name in columns]
     if table.decision in chosen:
         # Of two rows that are one, the first stays: the one somebody decided about.
         order.insert(0, f"coalesce(lower({chosen[table.decision]}), 'new') = 'new'")
     ordered = ", ".join((*order, chosen["old_key"]))
     # A table may have lost its primary key.
     chosen["old_turn"] = f"row_number() OVER (PARTITION BY o.id ORDER BY {ordered})"
-    given = ", ".join(f"{value} AS {quoted(name)}" for name, value in chosen.items())
-    return f"SELECT {given} FROM {quoted(table.name)} o {joined} ORDER BY {ordered}"
+    given = ", ".join(
+        f"{value} AS {quote_name(name)}" for name, value in chosen.items()
+    )
+    return f"SELECT {given} FROM {quote_name(table.name)} o {joined} ORDER BY {ordered}"
 
 
 def old_columns(table: OldTable, there: Sequence[str]) -> dict[str, str]:

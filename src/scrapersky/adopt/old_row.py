@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import Boolean, Column, DateTime, Float, Integer, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 
-from scrapersky.adopt.label import freed, our_label
+from scrapersky.adopt.label import our_label, released_label
 from scrapersky.adopt.report import RowFate
 
 LONGEST_VALUE: Final = 2_000
@@ -79,13 +79,13 @@ def fitted_row(key: str, columns: Columns, given: Mapping[str, object]) -> OldRo
     for name, column in columns.items():
         value = given.get(name)
         try:
-            row.values[name] = None if value is None else fitted(row, column, value)
+            row.values[name] = None if value is None else fit_value(row, column, value)
         except ValueUnfit as error:
             row.leave_out(name, str(error))
     return row
 
 
-def fitted(row: OldRow, column: Column[Any], value: object) -> object:
+def fit_value(row: OldRow, column: Column[Any], value: object) -> object:
     """Return a value in the type of its column; raise ValueUnfit if it has none."""
     match column.type:
         case ENUM() as kind:
@@ -110,7 +110,7 @@ def fitted_label(row: OldRow, column: str, written: str, kind: ENUM) -> str:
     label = our_label(written, kind.enum_class)
     if label is None:
         raise ValueUnfit(f"unknown label {written[:SHOWN_OF_LABEL]!r}")
-    after = freed(label)
+    after = released_label(label)
     if after != label:
         row.changes.append((column, RowFate.CHANGED, f"was {label}: {after} again"))
     elif label != written:

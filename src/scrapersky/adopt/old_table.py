@@ -1,7 +1,7 @@
 """The tables of the old system: what each column is here, and what makes a row unfit."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -16,7 +16,7 @@ from scrapersky.adopt.old_row import OldRow, RowRefused, Values
 from scrapersky.curation.batch.submission import SubmittedLine
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import (
-    LONGEST_NAME,
+    MAX_DOMAIN_CHARACTERS,
     canonical_email,
     canonical_phone,
     stored_phone,
@@ -37,7 +37,7 @@ LINK_TO_BUSINESS: Final = "local_business_id"
 """A column of the old domains: here a business names its domain."""
 GOOGLE: Final = "google"
 """The one source that the old system had."""
-SURENESS: Final = 0.5
+UNREAD_CONFIDENCE: Final = 0.5
 """Of a contact whose page nobody here has read."""
 REGION_LETTERS: Final = 2
 NETWORKS: Final = ("facebook", "twitter", "linkedin", "instagram", "youtube")
@@ -85,9 +85,16 @@ class OldTable:
         return table
 
 
-def unrenamed(*names: str) -> dict[str, tuple[str, ...]]:
-    """Return columns that always had the name they have."""
-    return {name: (name,) for name in names}
+TIMES: Final = """
+    created_at|discovered_at|search_time|updated_at
+    updated_at|last_checked_at|search_time|created_at
+"""
+
+
+def names(written: str) -> Names:
+    """Read our columns, each with its older names: `language|primary_language`."""
+    words = [word.split("|") for word in (written + TIMES).split()]
+    return {word[0]: tuple(word) for word in words}
 
 
 def finish_domain(row: OldRow) -> None:
@@ -160,14 +167,14 @@ def finish_contact(row: OldRow) -> None:
     if values["validation_processing_status"] == ContactProcessingStatus.COMPLETE:
         # Done was the old system's work with the contact: nobody has validated it here.
         values["validation_processing_status"] = None
-    values["confidence"] = SURENESS
+    values["confidence"] = UNREAD_CONFIDENCE
 
 
 def finish_email(values: Values) -> None:
     """Bring an address into its one form; raise InvalidSubject if it is none."""
     address = canonical_email(values["email"])
     quality = judge_email(address)
-    if len(address) > LONGEST_NAME or not quality.is_valid:
+    if len(address) > MAX_DOMAIN_CHARACTERS or not quality.is_valid:
         raise InvalidSubject("This is not an e-mail address.")
     values["email"] = address
     values["email_type"] = values["email_type"] or quality.type.value
@@ -191,49 +198,31 @@ def enum_value(kind: type[StrEnum], written: str | None) -> str | None:
     return written.lower() if written and written.lower() in {*kind} else None
 
 
-TIMES: Final[Names] = {
-    "created_at": ("created_at", "discovered_at", "search_time", "updated_at"),
-    "updated_at": ("updated_at", "last_checked_at", "search_time", "created_at"),
-}
 DOMAIN: Final = OldReference("domain_id", "domains", required=True)
 DOMAINS: Final = OldTable(
     "domains",
     Domain,
-    {
-        **unrenamed("domain", "title", "description", "favicon_url", "logo_url", "tech_stack"),
-        "language": ("language", "primary_language"),
-        "emails": ("emails", "email_addresses"),
-        "phones": ("phones", "phone_numbers"),
-        "error": ("error", "last_error"),
-        **unrenamed("status", "sitemap_analysis_status", "sitemap_analysis_error"),
-        **unrenamed("sitemap_curation_status"),
-        **TIMES,
-    },
+    names("""
+        domain title description favicon_url logo_url tech_stack language|primary_language
+        emails|email_addresses phones|phone_numbers error|last_error status
+        sitemap_analysis_status sitemap_analysis_error sitemap_curation_status
+    """),
     finish_domain,
     needs=("domain",),
     keys=(("domain",),),
     extra=("is_wordpress", "wordpress_version", *(f"{name}_url" for name in NETWORKS)),
     decision="sitemap_curation_status",
-)  # fmt: skip
+)
 PLACES: Final = OldTable(
     "places_staging",
     Place,
-    {
-        "source": ("source",),
-        "source_place_id": ("source_place_id", "place_id"),
-        "name": ("name", "business_name"),
-        "address": ("address", "formatted_address", "vicinity"),
-        **unrenamed(
-            "latitude", "longitude", "rating", "price_level", "business_status"
-        ),
-        "reviews_count": ("reviews_count", "user_ratings_total"),
-        "categories": ("categories", "business_type"),
-        "website": ("website", "website_url"),
-        "phone": ("phone", "phone_number"),
-        "seen_at": ("seen_at", "search_time", "updated_at"),
-        **unrenamed("status", "deep_scan_status", "deep_scan_error"),
-        **TIMES,
-    },
+    names("""
+        source source_place_id|place_id name|business_name
+        address|formatted_address|vicinity latitude longitude rating price_level
+        business_status reviews_count|user_ratings_total categories|business_type
+        website|website_url phone|phone_number seen_at|search_time|updated_at
+        status deep_scan_status deep_scan_error
+    """),
     finish_place,
     needs=("source_place_id",),
     keys=(("source", "source_place_id"),),
@@ -242,22 +231,14 @@ PLACES: Final = OldTable(
 BUSINESSES: Final = OldTable(
     "local_businesses",
     LocalBusiness,
-    {
-        **unrenamed(
-            "place_id", "domain_id", "city", "country", "rating", "reviews_count"
-        ),
-        "name": ("name", "business_name"),
-        "street": ("street", "street_address", "full_address", "address"),
-        "region": ("region", "state"),
-        "postal_code": ("postal_code", "zip", "zip_code"),
-        "phone": ("phone", "phone_number"),
-        "website": ("website", "website_url", "business_website"),
-        "categories": ("categories", "extra_categories"),
-        "attributes": ("attributes", "additional_json"),
-        **unrenamed("latitude", "longitude", "status", "domain_extraction_status"),
-        **unrenamed("domain_extraction_error"),
-        **TIMES,
-    },
+    names("""
+        place_id domain_id city country rating reviews_count name|business_name
+        street|street_address|full_address|address region|state
+        postal_code|zip|zip_code phone|phone_number
+        website|website_url|business_website categories|extra_categories
+        attributes|additional_json latitude longitude status domain_extraction_status
+        domain_extraction_error
+    """),
     finish_business,
     needs=(),
     keys=(("place_id",),),
@@ -268,92 +249,65 @@ BUSINESSES: Final = OldTable(
     extra=("main_category",),
     decision="status",
 )
-SITEMAP_COLUMNS: Final[Names] = {
-    **unrenamed(
-        "domain_id", "url", "sitemap_type", "size_bytes", "url_count", "generator"
-    ),
-    "found_by": ("found_by", "discovery_method"),
-    "lastmod": ("lastmod", "last_modified"),
-    **unrenamed("status", "deep_scrape_curation_status", "sitemap_import_status"),
-    **unrenamed("sitemap_import_error"),
-    **TIMES,
-}
-PAGE_COLUMNS: Final[Names] = {
-    **unrenamed("domain_id", "url", "title", "description", "h1", "canonical_url"),
-    "sitemap_file_id": ("sitemap_file_id", "sitemap_id"),
-    "lastmod": ("lastmod", "last_modified"),
-    "structured_data_types": ("structured_data_types", "schema_types"),
-    **unrenamed("language", "page_type", "has_contact_form", "word_count"),
-    **unrenamed(
-        "page_curation_status", "page_processing_status", "page_processing_error"
-    ),
-    **unrenamed("contact_scrape_status"),
-    **TIMES,
-}
-
-
-def sitemap_table(name: str) -> OldTable:
-    """Describe a table of sitemaps: one version of the old system had two."""
-    return OldTable(
-        name,
-        SitemapFile,
-        SITEMAP_COLUMNS,
-        finish_sitemap,
-        needs=("domain_id", "url"),
-        keys=(("domain_id", "url"),),
-        references=(DOMAIN,),
-        decision="deep_scrape_curation_status",
-    )
-
-
-def page_table(name: str) -> OldTable:
-    """Describe a table of pages: what sitemaps named stood in one of its own."""
-    return OldTable(
-        name,
-        Page,
-        PAGE_COLUMNS,
-        finish_page,
-        needs=("url",),
-        keys=(("domain_id", "url"),),
-        references=(OldReference("sitemap_file_id", "sitemap_files"), DOMAIN),
-        decision="page_curation_status",
-    )
-
-
+SITEMAPS: Final = OldTable(
+    "sitemap_files",
+    SitemapFile,
+    names("""
+        domain_id url sitemap_type size_bytes url_count generator
+        found_by|discovery_method lastmod|last_modified status
+        deep_scrape_curation_status sitemap_import_status sitemap_import_error
+    """),
+    finish_sitemap,
+    needs=("domain_id", "url"),
+    keys=(("domain_id", "url"),),
+    references=(DOMAIN,),
+    decision="deep_scrape_curation_status",
+)
+PAGES: Final = OldTable(
+    "pages",
+    Page,
+    names("""
+        domain_id url title description h1 canonical_url sitemap_file_id|sitemap_id
+        lastmod|last_modified structured_data_types|schema_types language page_type
+        has_contact_form word_count page_curation_status page_processing_status
+        page_processing_error contact_scrape_status
+    """),
+    finish_page,
+    needs=("url",),
+    keys=(("domain_id", "url"),),
+    references=(OldReference("sitemap_file_id", "sitemap_files"), DOMAIN),
+    decision="page_curation_status",
+)
 CONTACTS: Final = OldTable(
     "contacts",
     Contact,
-    {
-        **unrenamed("domain_id", "page_id", "email", "email_type"),
-        "name": ("name", "full_name", "contact_name"),
-        "role": ("role", "job_title"),
-        "phone": ("phone", "phone_number"),
-        **unrenamed("notes", "tags", "contact_curation_status"),
-        "validation_processing_status": (
-            "validation_processing_status", "contact_processing_status",
-        ),
-        "validation_processing_error": (
-            "validation_processing_error", "contact_processing_error",
-        ),
-        **TIMES,
-    },
+    names("""
+        domain_id page_id email email_type name|full_name|contact_name role|job_title
+        phone|phone_number notes tags contact_curation_status
+        validation_processing_status|contact_processing_status
+        validation_processing_error|contact_processing_error
+    """),
     finish_contact,
     needs=(),
     keys=(("domain_id", "email"), ("domain_id", "phone")),
     references=(OldReference("page_id", "pages"), DOMAIN),
     extra=("context", "source_url"),
     decision="contact_curation_status",
-)  # fmt: skip
+)
 OLD_TABLES: Final = (
     DOMAINS,
     PLACES,
     BUSINESSES,
-    sitemap_table("sitemap_files"),
-    sitemap_table("sitemaps"),
-    page_table("pages"),
-    page_table("sitemap_urls"),
+    SITEMAPS,
+    replace(SITEMAPS, name="sitemaps"),
+    PAGES,
+    replace(PAGES, name="sitemap_urls"),
     CONTACTS,
 )
-"""In the order in which they are read: what a row names is there before it."""
+"""In the order in which they are read: what a row names is there before it.
+
+One version of the old system had two tables of sitemaps, and pages that sitemaps named in
+one of their own.
+"""
 NOT_ADOPTED: Final = {"jobs": "runs of the old scheduler have no place here"}
 """Tables whose rows stay where they are."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-EXAMPLES = 3
+MAX_EXAMPLES = 3
 """Rows that are named beside a reason; a file can have them all."""
 
 
@@ -67,7 +67,7 @@ class AdoptionReport:
         reason = (line.table, line.column, line.fate, line.reason)
         self.reasons[reason] += 1
         examples = self.examples.setdefault(reason, [])
-        if len(examples) < EXAMPLES:
+        if len(examples) < MAX_EXAMPLES:
             examples.append(line.row)
         if line.fate in ROW_FATES:
             self.count(line.table, line.fate)

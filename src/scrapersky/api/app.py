@@ -10,14 +10,20 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from scrapersky.api import (
     account,
+    changes,
+    connections,
     front,
     health,
     operations,
     privacy,
     records,
     reference,
+    webhooks,
 )
-from scrapersky.api.auth.authenticator import open_authenticator, refuse_open_house
+from scrapersky.api.auth.authenticator import (
+    open_authenticator,
+    require_a_way_to_log_in,
+)
 from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.api.document import describe
 from scrapersky.api.middleware.address import parse_proxies
@@ -25,7 +31,9 @@ from scrapersky.api.middleware.request_limits import RequestLimits
 from scrapersky.api.middleware.request_log import RequestLog
 from scrapersky.api.middleware.trace import RequestTrace
 from scrapersky.api.operations import events
-from scrapersky.api.operations.state import open_operations
+from scrapersky.api.operations.demo_gateway import DemoGateway
+from scrapersky.api.operations.state import OperationsState, open_operations
+from scrapersky.api.operations.workspace import DemoWorkspace
 from scrapersky.api.problem import install_problems
 from scrapersky.api.records.listing import Plans
 from scrapersky.api.records.open_export import OpenExports
@@ -38,10 +46,12 @@ from scrapersky.api.tenancy import (
 )
 from scrapersky.db.connection import Target, connect
 from scrapersky.observability.trace import open_traces
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.records.check import check_database
-from scrapersky.records.process import ProcessRole
-from scrapersky.scheduler.app import World, background_work
+from scrapersky.scheduler.app import ProcessKind, up
+from scrapersky.scheduler.connector import connector_tools
+from scrapersky.scheduler.tools import ExternalServices
+from scrapersky.scheduler.webhook import webhook_sender
 from scrapersky.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -71,7 +81,10 @@ for router in (
     account.router,
     operations.router,
     events.router,
+    changes.router,
     privacy.router,
+    webhooks.router,
+    connections.router,
 ):
     API.include_router(router)
 
@@ -80,15 +93,13 @@ def create_app(
     settings: Settings,
     target: Target,
     *,
-    world: World | None = None,
-    role: ProcessRole = ProcessRole.UP,
-    on_demand: bool = False,
+    services: ExternalServices | None = None,
+    process: ProcessKind = up,
 ) -> FastAPI:
     """Build the application for one database; it connects when it starts.
 
-    The stages and their scheduler start and stop with it, unless its `role` is only to
-    serve; `on_demand` leaves the stages to other processes until somebody runs a job.
-    `world` stands in for the real one: the demo town, or a test's.
+    `process` says what works in the background while it runs: usually the stages and their
+    scheduler. `services` stand in for those outside: the demo town's, or a test's.
     """
     refuse_unsafe(settings)
 
@@ -106,19 +117,14 @@ def create_app(
             engine = connect_as_api(target, pool_size=settings.database_pool_size)
             stack.push_async_callback(engine.dispose)
             await check_isolation(engine)
-            await hand_out_keys(system_engine, engine, **settings.suppression_secrets)
-            await refuse_open_house(settings, system_engine)
+            await load_suppression_keys(
+                system_engine, engine, **settings.suppression_secrets
+            )
+            await require_a_way_to_log_in(settings, system_engine)
             authenticator = await open_authenticator(settings, system_engine)
             stack.push_async_callback(authenticator.close)
             background = await stack.enter_async_context(
-                background_work(
-                    settings,
-                    target,
-                    world=world,
-                    on_demand=on_demand,
-                    role=role,
-                    address=settings.address,
-                )
+                process(settings, target, services=services, address=settings.address)
             )
             app.state.operations = await stack.enter_async_context(
                 open_operations(settings, target, background)
@@ -130,6 +136,13 @@ def create_app(
             app.state.exports = OpenExports()
             stack.callback(app.state.exports.turns.close)
             app.state.background = background
+            sender = webhook_sender(settings, background.tools.crawler.policy)
+            stack.push_async_callback(sender.close)
+            app.state.webhook_sender = sender
+            app.state.connector_tools = connector_tools(
+                settings, background.tools.crawler.policy
+            )
+            stack.push_async_callback(app.state.connector_tools.transport.close)
             app.state.engine = engine
             app.state.is_slow_under_policies = await is_slow_under_policies(
                 system_engine
@@ -139,12 +152,11 @@ def create_app(
             app.state.checks = {
                 **health.database_checks(system_engine),
                 **health.disk_checks(settings.data_dir),
-                **(
-                    {}
-                    if role is ProcessRole.SERVE or on_demand
-                    else health.scheduler_checks(background.schedule)
-                ),
             }
+            if background.schedule.is_running:
+                checks = health.scheduler_checks(background.schedule)
+                app.state.checks |= checks
+            role = background.presence.role
             if (traces := open_traces(settings, role=role)) is not None:
                 stack.callback(traces.close)
                 traces.follow(background)
@@ -191,4 +203,11 @@ def create_app(
             RequestTrace, find=lambda: getattr(app.state, "traces", None)
         )
     app.add_middleware(RequestLog)
+    app.add_middleware(DemoGateway, find=lambda: demo_of(app))
     return app
+
+
+def demo_of(app: FastAPI) -> DemoWorkspace | None:
+    """Return the demo's workspace, once the application has started."""
+    started: OperationsState | None = getattr(app.state, "operations", None)
+    return started.demo if started is not None else None

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from scrapersky.api.auth.authenticator import Authenticator
 from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.tenancy import TENANT
+from scrapersky.api.tenancy import change_scope
 from scrapersky.api.transaction import RequestTransaction
 from scrapersky.errors import NotAllowed
 from scrapersky.records.audit import Actor
@@ -35,15 +35,24 @@ class Allowed:
             raise NotAllowed(
                 f"This needs the permission '{self.permission}', which "
                 f"{identity.name} does not have.",
-                hint="Ask an admin of your tenant.",
+                hint="Ask your administrator.",
             )
-        TENANT.set(identity.tenant_id)
+        change_scope(tenant_id=identity.tenant_id, actor=identity.name)
         return identity
 
 
 def allow(permission: Permission, *, hidden: bool = False) -> Any:  # noqa: ANN401 - what FastAPI's Depends returns
     """Declare in `Annotated[Identity, ...]` what a route asks of its caller."""
     return Depends(Allowed(permission, hidden))
+
+
+Reader = Annotated[Identity, allow(Permission.READ)]
+Curator = Annotated[Identity, allow(Permission.CURATE)]
+Exporter = Annotated[Identity, allow(Permission.EXPORT)]
+Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
+Operator = Annotated[Identity, allow(Permission.OPERATE)]
+HiddenOperator = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
+"""Others get "not found"."""
 
 
 async def public() -> None:
@@ -59,7 +68,7 @@ EngineName = Literal["engine", "system_engine", "operations_engine"]
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class InTransaction:
     """Hands a route the connection of its one transaction; tests read it off the route."""
 
     engine: EngineName
@@ -74,7 +83,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class BulkEngine:
+class EngineDependency:
     """Hands a route an engine, for work that no single transaction can hold."""
 
     engine: EngineName
@@ -85,23 +94,27 @@ class BulkEngine:
         return found
 
 
-Transaction = Annotated[AsyncConnection, Depends(Begun("engine"))]
+Transaction = Annotated[AsyncConnection, Depends(InTransaction("engine"))]
 """The transaction of the request; it sees the rows of the caller's tenant only."""
-SystemTransaction = Annotated[AsyncConnection, Depends(Begun("system_engine"))]
+SystemTransaction = Annotated[AsyncConnection, Depends(InTransaction("system_engine"))]
 """The same, but it sees everything: for accounts, and for the control of stages."""
-OperationsTransaction = Annotated[AsyncConnection, Depends(Begun("operations_engine"))]
+OperationsTransaction = Annotated[
+    AsyncConnection, Depends(InTransaction("operations_engine"))
+]
 """The same, for queries that name their tenant and are slow under row-level security."""
-Chunks = Annotated[AsyncConnection, Depends(Begun("engine", in_chunks=True))]
+ChunkedConnection = Annotated[
+    AsyncConnection, Depends(InTransaction("engine", in_chunks=True))
+]
 """A named exception: the route commits after each chunk but the last."""
-SystemChunks = Annotated[
-    AsyncConnection, Depends(Begun("system_engine", in_chunks=True))
+SystemChunkedConnection = Annotated[
+    AsyncConnection, Depends(InTransaction("system_engine", in_chunks=True))
 ]
-OperationsChunks = Annotated[
-    AsyncConnection, Depends(Begun("operations_engine", in_chunks=True))
+OperationsChunkedConnection = Annotated[
+    AsyncConnection, Depends(InTransaction("operations_engine", in_chunks=True))
 ]
-Bulk = Annotated[AsyncEngine, Depends(BulkEngine("engine"))]
+BulkEngine = Annotated[AsyncEngine, Depends(EngineDependency("engine"))]
 """A named exception: the work waits for others (a client, a hash) between transactions."""
-SystemBulk = Annotated[AsyncEngine, Depends(BulkEngine("system_engine"))]
+SystemBulkEngine = Annotated[AsyncEngine, Depends(EngineDependency("system_engine"))]
 
 
 def after_commit(request: Request, act: Callable[[], None]) -> None:

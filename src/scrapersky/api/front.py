@@ -33,7 +33,7 @@ builds it; the API (<a href="/docs">its reference</a>) and the commands work wit
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PageFile:
     """One file of the page, ready to be sent."""
 
     content: bytes
@@ -63,7 +63,9 @@ def serve_page(app: FastAPI, place: Traversable | None = None) -> None:
     app.router.default = page
 
 
-def part_for(scope: Scope, parts: dict[str, Part], start: Part) -> Part | None:
+def part_for(
+    scope: Scope, parts: dict[str, PageFile], start: PageFile
+) -> PageFile | None:
     """Choose the file that answers; an address without one is a screen of the page."""
     if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
         return None
@@ -75,7 +77,7 @@ def part_for(scope: Scope, parts: dict[str, Part], start: Part) -> Part | None:
     return None if is_file or f"{path}/".startswith(NO_SCREEN) else start
 
 
-def parts_in(place: Traversable, prefix: str = "") -> Iterator[tuple[str, Part]]:
+def parts_in(place: Traversable, prefix: str = "") -> Iterator[tuple[str, PageFile]]:
     """Read every file of the built page; a compressed twin goes with its file."""
     if not place.is_dir():
         return
@@ -89,15 +91,15 @@ def parts_in(place: Traversable, prefix: str = "") -> Iterator[tuple[str, Part]]
             yield f"{prefix}{name}", part(prefix + name, entry.read_bytes(), compressed)
 
 
-def part(name: str, content: bytes, compressed: bytes | None) -> Part:
+def part(name: str, content: bytes, compressed: bytes | None) -> PageFile:
     """Prepare one file: what has its digest in its name never changes."""
     media_type = TYPES.get(PurePosixPath(name).suffix, "application/octet-stream")
     tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
     caching = FOR_EVER if name.startswith("assets/") else ASK_AGAIN
-    return Part(content, compressed, media_type, tag, caching)
+    return PageFile(content, compressed, media_type, tag, caching)
 
 
-def answer(found: Part, request: Request) -> Response:
+def answer(found: PageFile, request: Request) -> Response:
     """Send the file, compressed where that is understood, or say that it is unchanged."""
     headers = {
         "Cache-Control": found.caching,

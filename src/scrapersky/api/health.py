@@ -13,23 +13,23 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.dependency import PUBLIC
-from scrapersky.api.refusal import explain
 from scrapersky.db.connection import explain_state, sqlstate_of
+from scrapersky.db.failure import explain
 from scrapersky.db.schema import differences
 from scrapersky.errors import DatabaseProblem, ScraperSkyError
 from scrapersky.kit.build import full_version
-from scrapersky.kit.seldom import Seldom
+from scrapersky.kit.duty_cycle import DutyCycle
 from scrapersky.records import METADATA
 from scrapersky.records.check import check_writing
-from scrapersky.scheduler.app import Background
-from scrapersky.scheduler.schedule import Schedule
-from scrapersky.scheduler.self_check import LEAST_DISK, SelfCheck
-from scrapersky.scheduler.watch import free_disk
+from scrapersky.scheduler.alert_monitor import free_disk
+from scrapersky.scheduler.background import Background
+from scrapersky.scheduler.schedule import JobSchedule
+from scrapersky.scheduler.self_check import MIN_DISK_BYTES, SelfCheck
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/health", tags=["health"], dependencies=[PUBLIC])
 
-TIMEOUT = 3.0
+CHECK_SECONDS = 3.0
 """Seconds a check may take before it counts as failed."""
 
 REST_SHARE = 20
@@ -83,10 +83,10 @@ async def ready(
 async def outcome(check: Check) -> str:
     """Run one check; whatever it does, there is an answer soon."""
     try:
-        async with asyncio.timeout(TIMEOUT):
+        async with asyncio.timeout(CHECK_SECONDS):
             return await check() or "ok"
     except TimeoutError:
-        return f"no answer within {TIMEOUT:.0f} seconds"
+        return f"no answer within {CHECK_SECONDS:.0f} seconds"
     except (OSError, SQLAlchemyError, ScraperSkyError) as error:
         log.warning("health.check_failed", error=str(error))
         why = reason_of(error)
@@ -111,7 +111,7 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
             await connection.execute(text("SELECT 1"))
         return None
 
-    seldom, found = Seldom(REST_SHARE), 0
+    seldom, found = DutyCycle(REST_SHARE), 0
 
     async def migrations() -> str | None:
         nonlocal found
@@ -121,7 +121,7 @@ def database_checks(engine: AsyncEngine) -> dict[str, Check]:
                     found = len(await connection.run_sync(differences, METADATA))
         return f"{found} differences; run `scrapersky doctor`" if found else None
 
-    rest = Seldom(REST_SHARE)
+    rest = DutyCycle(REST_SHARE)
     refusal: str | None = None
 
     async def writing() -> str | None:
@@ -152,12 +152,12 @@ def disk_checks(data_dir: Path) -> dict[str, Check]:
 
     async def disk() -> str | None:
         free = free_disk(data_dir)
-        return None if free >= LEAST_DISK else f"only {free >> 20} MiB are free"
+        return None if free >= MIN_DISK_BYTES else f"only {free >> 20} MiB are free"
 
     return {"disk": disk}
 
 
-def scheduler_checks(schedule: Schedule) -> dict[str, Check]:
+def scheduler_checks(schedule: JobSchedule) -> dict[str, Check]:
     """Check that the scheduler ticks and that every job could be registered."""
 
     async def scheduler() -> str | None:

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from scrapersky.compat.uvicorn import HttpToolsProtocol, RequestResponseCycle
 
-LONGEST_HEAD: Final = 65_536
+MAX_HEAD_BYTES: Final = 65_536
 NETWORKS: Final = (socket.AF_INET, socket.AF_INET6)
 FEWEST_CONNECTIONS: Final = 100
 AT_ONCE: Final = struct.pack("ii", 1, 0)
@@ -54,7 +54,7 @@ class HttpProtocol(HttpToolsProtocol):
             if self._head is None:
                 self._await_head()
         super().data_received(data)
-        if self._is_between() and self._head_size > LONGEST_HEAD:
+        if self._is_between() and self._head_size > MAX_HEAD_BYTES:
             self._refuse(TOO_LONG)
 
     @override

@@ -14,7 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from curation_sdk import CurationSdkError
-from scrapersky.api.refusal import explain
+from scrapersky.api.tenancy import SCOPE
+from scrapersky.db.failure import explain
 from scrapersky.errors import (
     DatabaseProblem,
     InvalidStageSettings,
@@ -164,7 +165,7 @@ def headers_for(error: ScraperSkyError) -> dict[str, str] | None:
 
 async def on_database(request: Request, error: Exception) -> JSONResponse:
     """Answer what the database says no to: busy, too slow, not to be kept."""
-    foreseen = explain(error)
+    foreseen = explain(error, reads_only=SCOPE.get().is_read_only)
     if foreseen is None:
         return await on_unforeseen(request, error)
     # Its words name no host: a caller may know that the disk is full.

@@ -9,15 +9,15 @@ from typing import Final, Generic, TypeVar
 
 ValueT = TypeVar("ValueT")
 
-SHORTEST: Final = 1.0
+MIN_AGE_SECONDS: Final = 1.0
 """Seconds for which a value is good, however cheap it was."""
-SHARE: Final = 20
+AGE_PER_READ: Final = 20
 """A value is good for so many times as long as it takes to find: 5 % of the time at most."""
-YOUNG: Final = 3.0
+YOUNG_SECONDS: Final = 3.0
 """Seconds for which a value is given at once, even while a new one is looked up."""
-TIMEOUT: Final = 0.25
+WAIT_SECONDS: Final = 0.25
 """Seconds to wait for a new value while an older one is there."""
-FIRST_TIMEOUT: Final = 0.5
+FIRST_TIMEOUT_SECONDS: Final = 0.5
 """Seconds to wait for the first value where a guess is to be had."""
 
 
@@ -50,10 +50,10 @@ class RefreshedValue(Generic[ValueT]):
         """Return the value; raise what the look-up raised if there never was one."""
         looking = self.prepare()
         now = time.monotonic()
-        if looking is not None and now - self._found_at > YOUNG:
-            timeout = TIMEOUT if self._found else None
+        if looking is not None and now - self._found_at > YOUNG_SECONDS:
+            timeout = WAIT_SECONDS if self._found else None
             if not self._found and self._guess is not None:
-                timeout = max(self._began_at + FIRST_TIMEOUT - now, 0.0)
+                timeout = max(self._began_at + FIRST_TIMEOUT_SECONDS - now, 0.0)
             await asyncio.wait({looking}, timeout=timeout)
             if looking.done() and not self._found:
                 looking.result()
@@ -92,7 +92,9 @@ class RefreshedValue(Generic[ValueT]):
         took, self._took = self._took, ended - started
         self._found, self._found_at = [value], ended
         # One slow look-up may be the machine's, as while a process starts; two are not.
-        self._good_until = ended + max(SHORTEST, SHARE * min(took, self._took))
+        self._good_until = ended + max(
+            MIN_AGE_SECONDS, AGE_PER_READ * min(took, self._took)
+        )
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._looking = None

@@ -18,8 +18,8 @@ from typing_extensions import override
 from scrapersky.api.http_protocol import HttpProtocol
 from scrapersky.errors import ScraperSkyError
 
-ASK_AGAIN: Final = 0.1
-LAST_WORDS: Final = 3
+POLL_SECONDS: Final = 0.1
+CLOSING_GRACE_SECONDS: Final = 3
 """Seconds in which a request that is cut off may take back what it had begun."""
 
 Lifespan = Callable[[FastAPI], AsyncIterator[None]]
@@ -73,7 +73,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 # Whom to believe about where a request comes from is our own setting.
                 proxy_headers=False,
-                timeout_graceful_shutdown=grace + LAST_WORDS,
+                timeout_graceful_shutdown=grace + CLOSING_GRACE_SECONDS,
             )
         )
         self._grace = grace
@@ -100,7 +100,7 @@ class Server(uvicorn.Server):
             background.stopping.set()
         # A stream that nobody ends would hold up every stop.
         if (operations := getattr(self._state, "operations", None)) is not None:
-            operations.broker.close()
+            operations.end_streams()
         ending = asyncio.create_task(self._end_connections())
         try:
             await super().shutdown(sockets)
@@ -118,7 +118,7 @@ class Server(uvicorn.Server):
         cutting = loop.call_later(self._grace, self._cut_off)
         try:
             while True:
-                await asyncio.sleep(ASK_AGAIN)
+                await asyncio.sleep(POLL_SECONDS)
                 for connection in list(self.server_state.connections):
                     connection.shutdown()
         finally:

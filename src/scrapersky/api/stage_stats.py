@@ -20,7 +20,7 @@ from scrapersky.db.transaction import Database
 from scrapersky.kit.clock import utc_now
 from scrapersky.records import kind_of
 from scrapersky.reporting import stage_stats
-from scrapersky.reporting.failures import Trouble, recent_trouble
+from scrapersky.reporting.failures import FailureSummary, recent_failures
 from scrapersky.scheduler.overrides import (
     Changes,
     StageChanges,
@@ -33,15 +33,15 @@ from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE, STAGES
 
 MOST_TENANTS: Final = 500
-LONGEST: Final = 180
+MAX_MINUTES: Final = 180
 """Minutes of throughput that are kept."""
-SLICE: Final = 10
+SLICE_MINUTES: Final = 10
 """Minutes asked for in one statement."""
-BUDGET: Final = 0.7
+BUDGET_SECONDS: Final = 0.7
 """Seconds a request may spend on minutes that nobody has asked for before."""
-LATELY: Final = timedelta(hours=1)
+CAUSE_WINDOW: Final = timedelta(hours=1)
 MOST_CAUSES: Final = 100
-RECENT: Final = 2
+OPEN_MINUTES: Final = 2
 """Minutes that may still change: the current one, and one just over."""
 
 
@@ -110,7 +110,7 @@ class StageStats:
         self,
         engine: AsyncEngine,
         settings: Settings,
-        waiting: RefreshedValue[list[stage_stats.Waiting]],
+        waiting: RefreshedValue[list[stage_stats.QueueStatus]],
     ) -> None:
         self._engine = engine
         self._settings = settings
@@ -168,9 +168,9 @@ class StageStats:
 
     async def throughput(self, tenant_id: UUID, minutes: int) -> dict[datetime, Counts]:
         """Report what was settled in each of the last minutes, the oldest first."""
-        return await self._of(tenant_id).minutes(min(minutes, LONGEST))
+        return await self._of(tenant_id).minutes(min(minutes, MAX_MINUTES))
 
-    async def trouble(self, tenant_id: UUID) -> list[Trouble]:
+    async def trouble(self, tenant_id: UUID) -> list[FailureSummary]:
         """Report what failed in the last hour, by cause, the latest first."""
         return await self._of(tenant_id).trouble.get()
 
@@ -216,7 +216,9 @@ class _Tenant:
     ) -> None:
         self._engine = engine
         self._tenant_id = tenant_id
-        self._waiting = RefreshedValue(partial(stage_stats.waiting, engine, tenant_id))
+        self._waiting = RefreshedValue(
+            partial(stage_stats.count_waiting, engine, tenant_id)
+        )
         self._results = {
             stage.name: RefreshedValue(
                 partial(stage_stats.results, engine, tenant_id, stage),
@@ -250,8 +252,8 @@ class _Tenant:
         recent = await self._recent.get()
         last = minute_of(utc_now())
         wanted = [last - timedelta(minutes=ago) for ago in range(count)]
-        if any(at not in self._minutes for at in wanted[RECENT:]):
-            await self._fill(wanted[RECENT:])
+        if any(at not in self._minutes for at in wanted[OPEN_MINUTES:]):
+            await self._fill(wanted[OPEN_MINUTES:])
         # What is over is final; what was recent when it was read may not be.
         found = {**recent, **self._minutes}
         return {at: found.get(at, {}) for at in reversed(wanted)}
@@ -263,30 +265,35 @@ class _Tenant:
         for value in self._results.values():
             await value.close()
 
-    async def _read_trouble(self) -> list[Trouble]:
-        return await recent_trouble(
-            self._engine, self._tenant_id, since=utc_now() - LATELY, limit=MOST_CAUSES
+    async def _read_trouble(self) -> list[FailureSummary]:
+        return await recent_failures(
+            self._engine,
+            self._tenant_id,
+            since=utc_now() - CAUSE_WINDOW,
+            limit=MOST_CAUSES,
         )
 
     async def _read_recent(self) -> dict[datetime, Counts]:
         now = minute_of(utc_now())
-        found = await self._read(self._engine, now - timedelta(minutes=RECENT), None)
+        found = await self._read(
+            self._engine, now - timedelta(minutes=OPEN_MINUTES), None
+        )
         for at, counts in found.items():
-            if at <= now - timedelta(minutes=RECENT):
+            if at <= now - timedelta(minutes=OPEN_MINUTES):
                 self._minutes[at] = counts
-        self._minutes.setdefault(now - timedelta(minutes=RECENT), {})
+        self._minutes.setdefault(now - timedelta(minutes=OPEN_MINUTES), {})
         return found
 
     async def _fill(self, wanted: list[datetime]) -> None:
         """Read minutes that are missing, the latest first, as far as time allows."""
         async with self._filling, self._engine.connect() as connection:
             started = time.monotonic()
-            horizon = wanted[0] - timedelta(minutes=LONGEST)
+            horizon = wanted[0] - timedelta(minutes=MAX_MINUTES)
             self._minutes = {a: c for a, c in self._minutes.items() if a > horizon}
             missing = [at for at in wanted if at not in self._minutes]
-            while missing and time.monotonic() - started < BUDGET:
+            while missing and time.monotonic() - started < BUDGET_SECONDS:
                 newest = missing[0]
-                oldest = newest - timedelta(minutes=SLICE - 1)
+                oldest = newest - timedelta(minutes=SLICE_MINUTES - 1)
                 until = newest + timedelta(minutes=1)
                 found = await self._read(connection, oldest, until)
                 for at in [at for at in missing if at >= oldest]:
@@ -305,7 +312,7 @@ class _Tenant:
 
 
 def view(
-    waiting: stage_stats.Waiting,
+    waiting: stage_stats.QueueStatus,
     results: stage_stats.Results,
     minutes: dict[datetime, Counts],
     paused: str | None,
@@ -363,6 +370,6 @@ async def paused_stages(engine: AsyncEngine) -> dict[str, str]:
     """Report which stages are paused, and why."""
     return {
         state.name: state.paused_why or "paused"
-        for state in await curation_sdk.states(engine)
+        for state in await curation_sdk.control.states(engine)
         if state.paused
     }

@@ -1,10 +1,11 @@
 """Whose rows a transaction sees: the tenant of the request, set in one place."""
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, event, text
@@ -16,25 +17,16 @@ from scrapersky.db.connection import Target, connect
 from scrapersky.errors import TenantUnknown
 
 ROLE: Final = "scrapersky_api"
+MAX_ACTOR_CHARS: Final = 200
 MILLISECOND: Final = timedelta(milliseconds=1)
 STATEMENT_TIMEOUT: Final = timedelta(seconds=5)
+BULK_TIMEOUT: Final = timedelta(seconds=25)
+"""How long one statement about thousands of rows may take."""
 POOL_TIMEOUT: Final = timedelta(seconds=1)
 """How long a request waits for its connection before it is asked to come back later.
 
 It waits once for its transaction, and before that at most once to be recognised."""
 
-TENANT: ContextVar[UUID | None] = ContextVar("tenant", default=None)
-TIMEOUT: ContextVar[timedelta | None] = ContextVar("statement_timeout", default=None)
-"""How long a statement may take where that is not the usual time."""
-PLANS: ContextVar[str] = ContextVar("plans", default="force_custom_plan")
-"""A plan made for any value of a filter reads a million rows for a rare one."""
-
-SEES_ALL: ContextVar[bool] = ContextVar("sees_all", default=False)
-"""Whether the transaction may read everyone's rows, and write none."""
-READS_ONLY: ContextVar[bool] = ContextVar("reads_only", default=False)
-"""Whether nothing may be written: a request that only asks is rolled back."""
-KEEPS_STATEMENTS: ContextVar[bool] = ContextVar("keeps_statements", default=True)
-"""Whether statements are kept for requests like this: with them, the values they had."""
 TRUSTED: Final = text(
     "SELECT bool_and(proleakproof) FROM pg_catalog.pg_proc WHERE oid IN"
     " ('pg_catalog.enum_eq(anyenum, anyenum)'::regprocedure,"
@@ -43,22 +35,47 @@ TRUSTED: Final = text(
 SET_TIMEOUT: Final = "SELECT set_config('statement_timeout', $1, true)"
 
 
+@dataclass(frozen=True, slots=True)
+class TransactionScope:
+    """What a transaction that begins now may see and do."""
+
+    tenant_id: UUID | None = None
+    statement_timeout: timedelta = STATEMENT_TIMEOUT
+    plan_cache_mode: Literal["force_custom_plan", "auto"] = "force_custom_plan"
+    """A plan made for any value of a filter reads a million rows for a rare one."""
+    bypasses_rls: bool = False
+    """Whether it may read everyone's rows, and write none."""
+    is_read_only: bool = False
+    """Whether nothing may be written: a request that only asks is rolled back."""
+    keeps_statements: bool = True
+    """Whether statements are kept for requests like this: with them, the values they had."""
+    actor: str = ""
+    """Who the change log says has changed what the transaction changes."""
+
+    def preface(self) -> str:
+        """Return the statements that the transaction begins with."""
+        tenant = require_tenant()
+        is_read_only = self.bypasses_rls or self.is_read_only
+        actor = self.actor[:MAX_ACTOR_CHARS].replace("\x00", "").replace("'", "''")
+        return (
+            f"SET LOCAL role = '{'none' if self.bypasses_rls else ROLE}'; "
+            f"SET LOCAL scrapersky.tenant_id = '{UUID(int=tenant.int)}'; "
+            f"SET LOCAL statement_timeout = {self.statement_timeout // MILLISECOND}; "
+            f"SET LOCAL plan_cache_mode = {self.plan_cache_mode}; "
+            f"SET LOCAL transaction_read_only = {'on' if is_read_only else 'off'};"
+            + (f" SET LOCAL scrapersky.actor = '{actor}';" if actor else "")
+        )
+
+
+SCOPE: ContextVar[TransactionScope] = ContextVar("scope", default=TransactionScope())  # noqa: B039 - frozen
+
+
 class TenantConnection(PrefacedConnection):
     """A connection whose every transaction is one tenant's, as the API's role."""
 
     @override
     def preface(self) -> str:
-        tenant = require_tenant()
-        sees_all = SEES_ALL.get()
-        reads_only = sees_all or READS_ONLY.get()
-        timeout = TIMEOUT.get() or STATEMENT_TIMEOUT
-        return (
-            f"SET LOCAL role = '{'none' if sees_all else ROLE}'; "
-            f"SET LOCAL scrapersky.tenant_id = '{UUID(int=tenant.int)}'; "
-            f"SET LOCAL statement_timeout = {timeout // MILLISECOND}; "
-            f"SET LOCAL plan_cache_mode = {PLANS.get()}; "
-            f"SET LOCAL transaction_read_only = {'on' if reads_only else 'off'};"
-        )
+        return SCOPE.get().preface()
 
 
 def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
@@ -77,18 +94,26 @@ def connect_as_api(target: Target, *, pool_size: int) -> AsyncEngine:
     return engine
 
 
+def change_scope(**changes: Any) -> Token[TransactionScope]:  # noqa: ANN401 - its fields
+    """Change what transactions that begin from now on may see and do."""
+    return SCOPE.set(replace(SCOPE.get(), **changes))
+
+
 @contextmanager
-def acting_for(
-    tenant_id: UUID, *, statement_timeout: timedelta | None = None
-) -> Iterator[None]:
-    """Do what follows for this tenant: for work that outlives its request."""
-    tenant = TENANT.set(tenant_id)
-    timeout = TIMEOUT.set(statement_timeout)
+def transaction_scope(**changes: Any) -> Iterator[None]:  # noqa: ANN401 - its fields
+    """Change what transactions that begin in the block may see and do."""
+    before = change_scope(**changes)
     try:
         yield
     finally:
-        TIMEOUT.reset(timeout)
-        TENANT.reset(tenant)
+        SCOPE.reset(before)
+
+
+def acting_for(
+    tenant_id: UUID, *, statement_timeout: timedelta = STATEMENT_TIMEOUT
+) -> AbstractContextManager[None]:
+    """Do what follows for this tenant: for work that outlives its request."""
+    return transaction_scope(tenant_id=tenant_id, statement_timeout=statement_timeout)
 
 
 @asynccontextmanager
@@ -99,47 +124,34 @@ async def statement_timeout(
 
     This also holds for a transaction that the connection is in already.
     """
-    before = TIMEOUT.set(timeout)
-    try:
+    with transaction_scope(statement_timeout=timeout):
         if connection is not None and connection.in_transaction():
             await connection.exec_driver_sql(
                 SET_TIMEOUT, (str(timeout // MILLISECOND),)
             )
         yield
-    finally:
-        TIMEOUT.reset(before)
 
 
-@contextmanager
-def plans_kept() -> Iterator[None]:
+def allow_generic_plans() -> AbstractContextManager[None]:
     """Let PostgreSQL plan once what is asked often: where no value makes a difference.
 
     For a transaction that begins in the block.
     """
-    before = PLANS.set("auto")
-    try:
-        yield
-    finally:
-        PLANS.reset(before)
+    return transaction_scope(plan_cache_mode="auto")
 
 
-@contextmanager
-def naming_its_tenant(*, needed: bool) -> Iterator[None]:
+def bypass_rls(*, needed: bool) -> AbstractContextManager[None]:
     """Read as the owner of the tables, where row-level security would be slow.
 
     For a transaction that begins in the block, and whose every query names its tenant.
     """
-    before = SEES_ALL.set(needed)
-    try:
-        yield
-    finally:
-        SEES_ALL.reset(before)
+    return transaction_scope(bypasses_rls=needed)
 
 
 async def is_slow_under_policies(engine: AsyncEngine) -> bool:
     """Tell whether PostgreSQL may not use indexes on statuses and words under policies.
 
-    Only a superuser can let it, by calling the comparisons leakproof; see revision 0004.
+    Only a superuser can let it, by calling the comparisons leakproof; see revision 0022.
     """
     async with engine.connect() as connection:
         return not await connection.scalar(TRUSTED)
@@ -147,7 +159,7 @@ async def is_slow_under_policies(engine: AsyncEngine) -> bool:
 
 def require_tenant() -> UUID:
     """Return the tenant of what is being done, or raise TenantUnknown."""
-    tenant = TENANT.get()
+    tenant = SCOPE.get().tenant_id
     if tenant is None:
         # Without it every table is empty, and empty is not an answer.
         raise TenantUnknown("A transaction of the API began without a tenant.")
@@ -167,7 +179,7 @@ async def check_isolation(engine: AsyncEngine) -> None:
 
 def forget_large_statements(connection: Connection) -> None:
     """Keep no statement of a large request: 500 of them could be a gigabyte."""
-    if not KEEPS_STATEMENTS.get():
+    if not SCOPE.get().keeps_statements:
         connection.execution_options(compiled_cache=None)
 
 

@@ -20,8 +20,9 @@ from scrapersky.db.connection import Target
 from scrapersky.observability.metrics import Metrics
 from scrapersky.observability.observed import observed
 from scrapersky.observability.shared_metrics import SharedMetrics
-from scrapersky.records.process import ProcessRole
-from scrapersky.scheduler.app import Background, World, background_work
+from scrapersky.scheduler.app import work
+from scrapersky.scheduler.background import Background
+from scrapersky.scheduler.tools import ExternalServices
 from scrapersky.settings import Settings, address_of
 
 router = APIRouter()
@@ -43,7 +44,7 @@ def create_worker_app(
     *,
     port: int,
     started: Callable[[Background], None] = lambda _: None,
-    world: World | None = None,
+    services: ExternalServices | None = None,
 ) -> FastAPI:
     """Build the application of a worker; the stages and the scheduler run while it does.
 
@@ -54,11 +55,10 @@ def create_worker_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             background = await stack.enter_async_context(
-                background_work(
+                work(
                     settings,
                     target,
-                    world=world,
-                    role=ProcessRole.WORKER,
+                    services=services,
                     address=address_of(settings.worker_host, port),
                 )
             )

@@ -1,18 +1,18 @@
 """The command line: one file a command, loaded only when it is run."""
 
+import re
 import sys
 from difflib import get_close_matches
+from inspect import cleandoc
+from pathlib import Path
+from typing import Final
 
-from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
+from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from contact_extraction.errors import ExtractionError
-from scrapersky.cli.commands import accounts, running, upkeep
-from scrapersky.cli.commands.dead_letters import dead_letters as dead_letter_commands
-from scrapersky.cli.commands.options import CARE, RUN
-from scrapersky.cli.commands.stages import stages as stage_commands
-from scrapersky.cli.commands.workers import workers as worker_commands
 from scrapersky.cli.garbage import without_collector
+from scrapersky.cli.options import CARE, RUN
 from scrapersky.cli.signals import StopRequested
 from scrapersky.errors import ConfigurationError, SchemaMismatch, ScraperSkyError
 from scrapersky.kit.plain_text import plain_lines
@@ -47,62 +47,48 @@ app = App(
     default_parameter=Parameter(negative=(), show_default=False),
 )
 
-# Help of commands that are loaded for it stands here: `scrapersky --help` loads none.
-EXPORT = """\
-Write contacts, or any other list, to a CSV, Excel or JSON lines file.
+COMMANDS: Final = {
+    RUN: (
+        "up:up", "demo:demo", "run:run", "submit:submit", "searches:search_commands",
+        "completeness:completeness", "export:export", "verify:verify", "replay:replay",
+        "leads:leads", "sync:sync_commands", "up:serve", "worker:worker",
+    ),
+    CARE: (
+        "workers:worker_commands", "stages:stage_commands",
+        "dead_letters:dead_letter_commands", "user:user_commands",
+        "tenant:tenant_commands", "user:key_commands", "migrate:migrate",
+        "upgrade:upgrade", "backup:backup", "backup:restore", "backup:move",
+        "adopt:adopt", "roles:roles", "bi:bi_commands", "doctor:doctor", "config:config",
+        "score:score", "score_sites:score_sites", "docs:docs", "mcp:mcp", "version:version",
+    ),
+}  # fmt: skip
+"""Every command: the module beside this one and the function, or the group of commands."""
+DECLARATION: Final = r'^(?:def {0}\(|{0} = App\(\n    name="([a-z-]+)").*?"""(.*?)"""'
 
-`scrapersky export contacts --preset hubspot --out leads.csv` writes what HubSpot reads.
-Filters are those of the API; who is on the suppression list is left out.
-"""
-LEADS = """\
-Write the lead list: one row per company, with whom to talk to and how.
 
-`scrapersky leads --named-person --since 2026-11-01 --out leads.xlsx` writes companies first seen
-since then of which a named person's e-mail is known. Who must not be contacted is left out.
-"""
-SCORE = """\
-Measure contact extraction on annotated pages.
+def add_command(path: str, group: Group) -> None:
+    """Add a command that is loaded when it is run or its own help is asked for.
 
-Prints precision, recall and F1 per label, micro and macro, how well the confidences hold, and
-the list of misses; then how many contact pages are ranked among the first three of their site,
-by address alone and with the texts of links. The format is explained in
-docs/explanation/contacts.md, the ranking in docs/reference/page-types.md.
-"""
-DOCS = """\
-Serve the documentation as a site with a search.
+    What the list of commands says of it is read from its declaration as text: loading them
+    all takes seconds.
+    """
+    module, _, name = path.partition(":")
+    source = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+    found = re.search(DECLARATION.format(name), source, re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise LookupError(path)
+    words = cleandoc(found[2].removeprefix("\\\n")).partition("\n\nParameters\n")[0]
+    app.command(
+        f"{__name__}.{path}",
+        name=found[1] or name.replace("_", "-"),
+        group=group,
+        help=words,
+    )
 
-Tutorials, how-to guides, explanations, decisions, and a reference with the API and the SDK. Needs
-a clone; `--build DIR` writes the site instead.
-"""
-VERSION = "Print the version of ScraperSky and of what it stands on."
 
-app.command(running.up, group=RUN)
-app.command(running.demo, group=RUN)
-app.command(running.run, group=RUN)
-app.command(running.submit, group=RUN)
-app.command("scrapersky.cli.export:export", group=RUN, help=EXPORT)
-app.command("scrapersky.cli.leads:leads", group=RUN, help=LEADS)
-app.command(running.serve, group=RUN)
-app.command(running.worker, group=RUN)
-app.command(worker_commands)
-app.command(stage_commands)
-app.command(dead_letter_commands)
-app.command(accounts.user)
-app.command(accounts.tenant)
-app.command(accounts.key)
-app.command(upkeep.migrate, group=CARE)
-app.command(upkeep.upgrade, group=CARE)
-app.command(upkeep.backup, group=CARE)
-app.command(upkeep.restore, group=CARE)
-app.command(upkeep.move, group=CARE)
-app.command(upkeep.adopt, group=CARE)
-app.command(upkeep.roles, group=CARE)
-app.command(upkeep.doctor, group=CARE)
-app.command(upkeep.config, group=CARE)
-app.command("scrapersky.cli.score:score", group=CARE, help=SCORE)
-app.command(upkeep.score_sites, name="score-sites", group=CARE)
-app.command("scrapersky.cli.docs:docs", group=CARE, help=DOCS)
-app.command("scrapersky.cli.version:version", group=CARE, help=VERSION)
+for command_group, paths in COMMANDS.items():
+    for command_path in paths:
+        add_command(command_path, command_group)
 app.register_install_completion_command(group=CARE)
 
 
@@ -133,24 +119,31 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
-        known = database_failure(error)
+        known = unreadable_file(error) or database_failure(error)
         if known is None:
             raise
         explain(known)
         sys.exit(FAILED)
 
 
+def unreadable_file(error: Exception) -> ScraperSkyError | None:
+    """Say in words which file cannot be used; None if it was not that."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return ConfigurationError(f"{error.filename} cannot be used: {error.strerror}.")
+    return None
+
+
 def database_failure(error: Exception) -> ScraperSkyError | None:
     """Say in words that the database went away or refused; None if it was not that."""
-    from scrapersky.api.refusal import explain as explained  # noqa: PLC0415 - heavy
     from scrapersky.db.connection import explain_refusal, sqlstate_of  # noqa: PLC0415
+    from scrapersky.db.failure import explain as explained  # noqa: PLC0415 - heavy
 
     code = sqlstate_of(error)
     if code in NOT_SET_UP:
         return SchemaMismatch(
-            "The database was never set up, or by an older ScraperSky than this one.",
-            hint="`scrapersky migrate` sets it up; `scrapersky up` does so too if it is "
-            "empty or embedded.",
+            "The database is not set up, or its schema is older than this version needs.",
+            hint="Run `scrapersky up` or `scrapersky migrate` first. `up` leaves a database "
+            "of your own that is not empty as it is.",
         )
     if code.startswith(NOT_LET_IN):
         return explain_refusal(error, "DATABASE_URL")

@@ -19,6 +19,7 @@ from scrapersky.adopt.report import (
     ignore_line,
 )
 from scrapersky.cli.operator import operator
+from scrapersky.cli.options import TenantName
 from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.cli.up import say
 from scrapersky.cli.user import on_database, tenant_named
@@ -27,10 +28,10 @@ from scrapersky.db.connection import Target, parse_target
 from scrapersky.db.transaction import Database
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.plain_text import plain_text
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.records.audit import note
 
-TOLD_EVERY = 10_000
+PROGRESS_ROWS = 10_000
 PATIENT = text("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
@@ -38,10 +39,23 @@ def adopt(
     url: str,
     *,
     dry_run: bool = False,
-    tenant: str | None = None,
+    tenant: TenantName = None,
     report: Path | None = None,
 ) -> int:
-    """Adopt what fits of an old database, and print what does not."""
+    """Adopt the records of the system before this one from its database.
+
+    Reads its tables, changes nothing there, and says of every row what became of it. Rows that
+    were in work wait again. If it is stopped, run it again: nothing is stored twice.
+
+    Parameters
+    ----------
+    url
+        The old database: postgresql://user:password@host/database.
+    dry_run
+        Report what would become of every row, and store nothing.
+    report
+        A CSV file for every line of the report; the terminal shows examples.
+    """
     old = parse_target(url)
     with report_file(report) as keep:
         done: AdoptionReport = on_database(
@@ -64,7 +78,7 @@ async def adopted(
     """Adopt an old database; for a dry run all of it is done, and taken back."""
     async with engine.connect() as connection:
         tenant_id = (await tenant_named(connection, tenant)).id
-    await hand_out_keys(engine, **load_settings().settings.suppression_secrets)
+    await load_suppression_keys(engine, **load_settings().settings.suppression_secrets)
     report = AdoptionReport(keep)
     if dry_run:
         async with engine.connect() as connection:
@@ -100,7 +114,7 @@ async def adopt_into(
 
 def tell_progress(table: str, rows: int) -> None:
     """Say how far a table is read."""
-    if rows % TOLD_EVERY == 0:
+    if rows % PROGRESS_ROWS == 0:
         say(f"{table}: {rows:,} rows")
 
 

@@ -27,12 +27,12 @@ from scrapersky.db.rows import TableRows
 from scrapersky.errors import BackupUnusable
 from scrapersky.kit.private_file import appearing_whole
 
-FORMAT: Final = 2
+FORMAT_NUMBER: Final = 2
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "signature"
 TABLES: Final = "tables/"
 IMPORTS: Final = "imports/"
-CHUNK: Final = 1 << 20
+CHUNK_BYTES: Final = 1 << 20
 MAX_MANIFEST_BYTES: Final = 64 * 1024**2
 MAX_ENTRIES: Final = 100_000
 COMPRESSION_LEVEL: Final = 4
@@ -69,7 +69,7 @@ class BackupOrigin(StrictModel):
 class Manifest(BackupOrigin):
     """What a backup says about itself."""
 
-    format: int = FORMAT
+    format: int = FORMAT_NUMBER
     columns: dict[Name, tuple[Name, ...]]
     """The columns of every table, in the order of its rows."""
     sequences: dict[Name, tuple[int, bool]]
@@ -144,7 +144,7 @@ def private_copy(path: Path) -> Iterator[IO[bytes]]:
     """
     with TemporaryFile(dir=path.absolute().parent) as copy:
         with path.open("rb") as given:
-            shutil.copyfileobj(given, copy, CHUNK)
+            shutil.copyfileobj(given, copy, CHUNK_BYTES)
         copy.seek(0)
         yield copy
 
@@ -236,7 +236,7 @@ def reading(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 def unpacked(read: Callable[[], IO[bytes]]) -> Iterator[bytes]:
     """Yield the rows of a table, piece by piece."""
     with read() as packed, gzip.GzipFile(fileobj=packed) as rows:
-        while piece := rows.read(CHUNK):
+        while piece := rows.read(CHUNK_BYTES):
             yield piece
 
 
@@ -251,6 +251,6 @@ def content_of(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 def digest(file: IO[bytes]) -> str:
     """Return the checksum of a file, from here to its end."""
     found = hashlib.sha256()
-    while chunk := file.read(CHUNK):
+    while chunk := file.read(CHUNK_BYTES):
         found.update(chunk)
     return found.hexdigest()

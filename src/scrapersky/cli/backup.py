@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.cli.archive import (
-    CHUNK,
+    CHUNK_BYTES,
     COMPRESSION_LEVEL,
     IMPORTS,
     TABLES,
@@ -29,9 +29,11 @@ from scrapersky.cli.archive import (
 from scrapersky.cli.database import a_database
 from scrapersky.cli.opening import opened
 from scrapersky.cli.operator import note_operation
+from scrapersky.cli.options import AsJson
 from scrapersky.cli.roles import tables as tables_for_readers
 from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.cli.signing_key import key_file, make_signing_key, signing_key
+from scrapersky.cli.table import print_done, print_json
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
 from scrapersky.db import migrate
@@ -50,9 +52,10 @@ from scrapersky.db.rows import (
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import BackupUnusable, ConfigurationError, SchemaMismatch
 from scrapersky.kit.clock import utc_now
-from scrapersky.privacy.key import fingerprint, given_keys, hand_out_keys
-from scrapersky.privacy.reapply import add_kept, erase_again, keep_list
+from scrapersky.privacy.key import fingerprint, given_keys, load_suppression_keys
+from scrapersky.privacy.reapply import erase_again, read_snapshot, restore_entries
 from scrapersky.records import METADATA
+from scrapersky.records.change import continue_numbering
 from scrapersky.records.check import try_write
 from scrapersky.scheduler.presence import live_processes
 from scrapersky.settings import Settings
@@ -61,8 +64,14 @@ NOT_KEPT: Final = (
     "public.processes",
     "public.login_sessions",
     "public.idempotency_keys",
+    "public.page_contents",
+    "public.snapshot_usage",
 )
-"""What is over when a database is restored: who runs, who is logged in, whose answers wait."""
+"""What is over when a database is restored: who runs, who is logged in, whose answers wait.
+
+Nor are the bytes of pages in a backup: they are the larger part of a database, name people who
+may be erased meanwhile, and are there again with the next visit.
+"""
 FOREIGN = text("""SELECT schemaname || '.' || tablename FROM pg_tables
   WHERE schemaname IN ('public', 'curation') ORDER BY 1""")
 OURS: Final = {
@@ -80,13 +89,33 @@ CLEAR: Final = (
 )
 
 
-def backup(file: Path) -> None:
-    """Write a snapshot of the database into a file, while everything goes on."""
+def backup(file: Path, *, json: AsJson = False) -> None:
+    """Write the whole database and the files to import into one file, while everything goes on.
+
+    It is one snapshot, signed with the key of this installation. `SUPPRESSION_KEY` is not in
+    it, and neither are logins.
+
+    Parameters
+    ----------
+    file
+        Where to; one that is there is replaced once the new one is whole.
+    """
     settings = load_settings().settings
     key, is_new = make_signing_key(settings)
     with raised_signals(), a_database(settings) as target:
         manifest = run_stoppable(save(target, settings, file, key))
     size = file.stat().st_size / 1024**2
+    if json:
+        print_json(
+            {
+                "file": file,
+                "bytes": file.stat().st_size,
+                "revision": manifest.revision,
+                "new_key": key_file(settings) if is_new else None,
+                "keys_elsewhere": manifest.keys_elsewhere,
+            }
+        )
+        return
     print(f"{file}: {size:.1f} MiB, revision {manifest.revision}.")
     if is_new:
         print(
@@ -97,8 +126,24 @@ def backup(file: Path) -> None:
         print("It does not hold SUPPRESSION_KEY: keep that safe elsewhere.")
 
 
-def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
-    """Put a backup into the database that the settings name."""
+def restore(
+    file: Path, *, replace: bool = False, trust: bool = False, json: AsJson = False
+) -> None:
+    """Put a backup into the database that the settings name.
+
+    All of it or nothing. Processes must be stopped; what was erased since the backup is
+    erased again. A backup that was not signed with the key of this installation is refused.
+
+    Parameters
+    ----------
+    file
+        The backup.
+    replace
+        Replace what is in the database. What was erased since the backup is erased again.
+    trust
+        Restore a backup that is not signed, or with another key. Nothing in it can run a
+        program, but whoever made it decides what the database holds and who may log in.
+    """
     settings = load_settings().settings
     key = signing_key(settings)
     with (
@@ -108,15 +153,24 @@ def restore(file: Path, *, replace: bool = False, trust: bool = False) -> None:
     ):
         again = run_stoppable(bring_back(target, settings, contents, replace=replace))
         put_files(contents.files, settings.data_dir / IMPORTS)
-        print(f"Restored what was saved {contents.about.made_at.isoformat()}.")
-        if again:
+        saved = contents.about.made_at.isoformat()
+        told = {"made_at": saved, "erased_again": again}
+        print_done(f"Restored what was saved {saved}.", told, as_json=json)
+        if again and not json:
             print(f"{again} values that were erased since are erased again.")
 
 
-def move(url: str, *, replace: bool = False) -> None:
-    """Copy the whole database to another PostgreSQL, such as from the embedded one.
+def move(url: str, *, replace: bool = False, json: AsJson = False) -> None:
+    """Copy the whole database to another PostgreSQL, such as from the embedded one to a server.
 
-    Whether the other one can take it is found out before anything is copied.
+    `scrapersky move postgresql://user:password@host/scrapersky` in one step; the old one stays.
+
+    Parameters
+    ----------
+    url
+        Where to: postgresql://user:password@host/database, empty.
+    replace
+        Replace what ScraperSky has in that database, such as an earlier copy.
     """
     settings = load_settings().settings
     there = parse_target(url)
@@ -136,7 +190,8 @@ def move(url: str, *, replace: bool = False) -> None:
         run_stoppable(save(target, settings, file, key))
         with opened(file, key) as contents:
             run_stoppable(bring_back(there, settings, contents, replace=replace))
-        print(f"Copied to {there}. Set DATABASE_URL to it, and start again.")
+        said = f"Copied to {there}. Set DATABASE_URL to it, and start again."
+        print_done(said, {"copied_to": there}, as_json=json)
 
 
 async def save(target: Target, settings: Settings, file: Path, key: bytes) -> Manifest:
@@ -224,7 +279,7 @@ async def fill(
         if file.is_file() and not file.is_symlink():
             name = file.relative_to(imports).as_posix()
             with archive.entry(f"{IMPORTS}{name}") as out, file.open("rb") as source:
-                shutil.copyfileobj(source, out, CHUNK)
+                shutil.copyfileobj(source, out, CHUNK_BYTES)
     manifest = Manifest(
         **about.model_dump(),
         columns=tables,
@@ -247,7 +302,7 @@ async def bring_back(
         await check_server(engine)
         async with engine.connect() as connection:
             await check_target(connection, replace=replace)
-            kept = await keep_list(connection)
+            kept = await read_snapshot(connection)
             rights = await connection.run_sync(rights_granted, tables_for_readers())
         # A connection that knows nothing of the types and tables that go now.
         await engine.dispose()
@@ -257,8 +312,9 @@ async def bring_back(
         await engine.dispose()
         await check_schema(engine, *METADATA)
         async with engine.begin() as connection:
-            missing = await add_kept(connection, kept)
-        await hand_out_keys(engine, **settings.suppression_secrets)
+            await continue_numbering(connection)
+            missing = await restore_entries(connection, kept)
+        await load_suppression_keys(engine, **settings.suppression_secrets)
         again = await erase_again(engine, missing)
         details = {
             "made_at": contents.about.made_at.isoformat(),
@@ -370,7 +426,7 @@ def put_files(
         if not there.exists():
             there.parent.mkdir(parents=True, exist_ok=True)
             with read() as source, there.open("xb") as out:
-                shutil.copyfileobj(source, out, CHUNK)
+                shutil.copyfileobj(source, out, CHUNK_BYTES)
 
 
 def existing(path: Path) -> Path:

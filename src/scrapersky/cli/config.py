@@ -22,8 +22,29 @@ from scrapersky.scheduler.overrides import (
 from scrapersky.settings import Settings
 
 
-def config(*, json: bool, example: bool, changed: bool, every: bool) -> None:
-    """Print the settings, or an example of a `.env` file."""
+def config(
+    *,
+    json: bool = False,
+    example: bool = False,
+    changed: bool = False,
+    all: bool = False,  # noqa: A002 - the name of the option
+) -> None:
+    """Print the settings with their values and origins.
+
+    Secrets are masked. What was changed while ScraperSky runs (`scrapersky stages set`, the
+    page) beats the environment, which beats `.env`, which beats the default.
+
+    Parameters
+    ----------
+    json
+        Print every setting as JSON.
+    example
+        Print a `.env` file with every setting and its default instead.
+    changed
+        Print only what differs from the default.
+    all
+        Print the settings for fine tuning too.
+    """
     if example:
         print(example_env(), end="")
         return
@@ -43,7 +64,7 @@ def config(*, json: bool, example: bool, changed: bool, every: bool) -> None:
     left_out = 0
     for variable, value, origin in rows:
         is_default = origin == "default"
-        if is_default and not every and not variable.is_essential:
+        if is_default and not all and not variable.is_essential:
             left_out += 1
             continue
         style = None if is_default else "bold"

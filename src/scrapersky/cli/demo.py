@@ -1,14 +1,19 @@
 """`scrapersky demo`."""
 
 import asyncio
+import os
 import shutil
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 from uuid import UUID
 
+from cyclopts import Parameter
 from fastapi import FastAPI
 from rich.console import Console
 from sqlalchemy import insert, text
@@ -17,28 +22,29 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
+from scrapersky.cli.options import AsJson
 from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
-from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import run_stoppable, stop_on_signals
-from scrapersky.cli.table import PlainTable, plain_console
+from scrapersky.cli.table import PlainTable, plain_console, print_json
 from scrapersky.cli.up import a_listener, say
+from scrapersky.cli.worker_processes import end_with
+from scrapersky.companies.matching import match_tenant
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres, running_postmaster
-from scrapersky.demo.apart import town_apart
-from scrapersky.demo.log import HostRecord
-from scrapersky.demo.source import DemoSource
-from scrapersky.demo.town import Invitation
-from scrapersky.demo.truth import Comparison, Finding, FindingKind
+from scrapersky.demo.services import town_services
+from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.errors import AlreadyRunning
 from scrapersky.observability.log import configure_logs
-from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor
-from scrapersky.scheduler.app import World
+from scrapersky.scheduler.prepare import prepare
 from scrapersky.settings import Settings
+from simulated_town.log import HostRecord
+from simulated_town.process import town_process
+from simulated_town.truth import FactKind, FactScore, SiteFact, TruthComparison
 
-SOON = 10.0
+SOON_SECONDS = 10.0
 """Seconds. Sites that hang are part of the show, but nobody wants to wait for them."""
 FOUND = """
 SELECT d.domain, 'email', c.email FROM contacts c JOIN domains d ON d.id = c.domain_id
@@ -48,19 +54,83 @@ UNION SELECT d.domain, 'phone', k FROM contacts c JOIN domains d ON d.id = c.dom
 """
 
 
-def demo(*, size: int = 300, seed: int = 1, once: bool = False) -> int:
-    """Build the town, run the pipeline over it, and compare with the truth."""
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """What the pipeline has found in the town, and how politely."""
+
+    compared: TruthComparison
+    records: Sequence[HostRecord]
+    seconds: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Say whether nothing that was found is wrong."""
+        return all(not score.wrong for score in self.compared.scores)
+
+    @property
+    def scores(self) -> list[FactScore]:
+        """Return how it did on what contacts are made of."""
+        shown = {FactKind.EMAIL, FactKind.PHONE}
+        return [score for score in self.compared.scores if score.kind in shown]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as `--json` prints it."""
+        gaps = [r.shortest_gap for r in self.records if r.shortest_gap is not None]
+        return {
+            "seconds": round(self.seconds, 1),
+            "scores": {
+                score.kind.value: {
+                    "true": score.true,
+                    "found": score.found,
+                    "missed": len(score.missed),
+                    "wrong": len(score.wrong),
+                }
+                for score in self.scores
+            },
+            "sites": len(self.records),
+            "requests": sum(r.requests for r in self.records),
+            "at_the_same_time": sum(r.overlaps for r in self.records),
+            "shortest_gap_ms": round(min(gaps, default=0) * 1000, 1),
+        }
+
+
+def demo(
+    *,
+    size: int = 300,
+    seed: int = 1,
+    end: Annotated[bool, Parameter(name=("--exit", "--once"))] = False,
+    stay: bool = False,
+    json: AsJson = False,
+) -> int:
+    """Run the whole pipeline over a simulated town, and compare with the truth.
+
+    Business websites of many kinds on this machine's loopback; no internet, no key. The
+    application stays open on the result until Ctrl-C, or until the terminal is closed. Where nobody
+    sits at a terminal it ends with the result.
+
+    Parameters
+    ----------
+    size
+        How many businesses the town has.
+    seed
+        Another number is another town.
+    end
+        End with the result, instead of keeping the application open on it.
+    stay
+        Keep it open though this is no terminal.
+    """
+    end_with(os.getppid())
     settings = load_settings().settings
     configure_logs("ERROR", settings.log_format)
-    console = plain_console()
+    console = plain_console(stderr=json)
     home = settings.data_dir / "demo"
-    exact = False
+    is_exact = False
     with stop_on_signals(), a_listener(settings.host, settings.port) as listener:
         forget_last_demo(home)
         with EmbeddedPostgres(home, report=say) as server:
             target = parse_target(server.url, pooler=False)
             run_stoppable(prepare(target, settings, say))
-            exact = asyncio.run(
+            result = asyncio.run(
                 show_town(
                     settings,
                     target,
@@ -68,10 +138,13 @@ def demo(*, size: int = 300, seed: int = 1, once: bool = False) -> int:
                     console,
                     size=size,
                     seed=seed,
-                    stay=not once,
+                    stay=stay or (sys.stdout.isatty() and not end),
                 )
             )
-    return 0 if exact else 1
+            is_exact = result.is_exact
+            if json:
+                print_json(result.as_json())
+    return 0 if is_exact else 1
 
 
 def forget_last_demo(home: Path) -> None:
@@ -98,23 +171,25 @@ async def show_town(
     size: int,
     seed: int,
     stay: bool,
-) -> bool:
-    """Run the pipeline over a town in this process; say whether all was found."""
+) -> DemoResult:
+    """Run the pipeline over a town in this process; return what was found."""
     async with (
-        town_apart(size=size, seed=seed) as town,
-        town.invitation.source() as source,
+        town_process(size=size, seed=seed) as town,
+        town_services(town.endpoint) as services,
     ):
-        invitation = town.invitation
-        app = create_app(settings, target, world=town_world(invitation, source))
+        app = create_app(settings, target, services=services)
         engine = connect(target, name="scrapersky-demo")
         try:
             async with serving(app, listener, settings) as server:
                 started = time.monotonic()
-                search_run = await begin(engine, settings, source.name)
+                search_run = await begin(engine, settings)
                 await show_run(search_run, console, lambda: not server.should_exit)
                 seconds = time.monotonic() - started
-                compared = invitation.truth.compare(await findings(engine))
-                show_result(console, compared, await town.records(), seconds)
+                # Whoever opens the list now finds what the last contacts have made of it.
+                await match_tenant(engine, search_run.actor.tenant_id)
+                compared = town.endpoint.truth.compare(await found_facts(engine))
+                result = DemoResult(compared, await town.records(), seconds)
+                show_result(console, result)
                 if stay and not server.should_exit:
                     address = f"http://{settings.host}:{settings.port}"
                     console.print(f"The page stays open at {address}. Ctrl-C ends.")
@@ -122,17 +197,7 @@ async def show_town(
                         await asyncio.sleep(0.1)
         finally:
             await engine.dispose()
-    return all(not tally.wrong for tally in compared.tallies)
-
-
-def town_world(invitation: Invitation, source: DemoSource) -> World:
-    """Describe the town as the world of a whole process."""
-    return World(
-        policy=invitation.policy(),
-        resolver=invitation.resolver,
-        sources={source.name: source},
-        mail_servers=DnsMailServers(("127.0.0.1",), invitation.dns_port),
-    )
+    return result
 
 
 @asynccontextmanager
@@ -151,7 +216,7 @@ async def serving(
         await running
 
 
-async def begin(engine: AsyncEngine, settings: Settings, source: str) -> PipelineRun:
+async def begin(engine: AsyncEngine, settings: Settings) -> PipelineRun:
     """Queue the search for everything the town has."""
     tenant = await default_tenant(engine)
     user = settings.scheduler_system_user_id
@@ -163,45 +228,40 @@ async def begin(engine: AsyncEngine, settings: Settings, source: str) -> Pipelin
                 created_by=user,
                 business_type="",
                 location="Seven Quays",
-                source=source,
+                source=SOURCE,
             )
             .returning(PlaceSearch.id)
         )
         search_id = UUID(str(result.scalar_one()))
-    await curation_sdk.wake(engine, "place_search")
-    return PipelineRun(engine, Actor(tenant, user, "demo"), search_id, soon=SOON)
+    await curation_sdk.control.wake(engine, "place_search")
+    return PipelineRun(
+        engine, Actor(tenant, user, "demo"), search_id, soon=SOON_SECONDS
+    )
 
 
-async def findings(engine: AsyncEngine) -> list[Finding]:
+async def found_facts(engine: AsyncEngine) -> list[SiteFact]:
     """Read what the pipeline has found, in the form of the truth."""
     async with engine.connect() as connection:
         rows = (await connection.execute(text(FOUND))).all()
-    return [Finding(domain, FindingKind(kind), value) for domain, kind, value in rows]
+    return [SiteFact(domain, FactKind(kind), value) for domain, kind, value in rows]
 
 
-def show_result(
-    console: Console,
-    compared: Comparison,
-    records: Sequence[HostRecord],
-    seconds: float,
-) -> None:
+def show_result(console: Console, result: DemoResult) -> None:
     """Print what was found, missed and wrong, and how politely."""
     table = PlainTable("", "true", "found", "missed", "wrong", "share")
-    for tally in compared.tallies:
-        if tally.kind not in {FindingKind.EMAIL, FindingKind.PHONE}:
-            continue
+    for score in result.scores:
         table.add_row(
-            tally.kind.value,
-            str(tally.true),
-            str(tally.found),
-            str(len(tally.missed)),
-            str(len(tally.wrong)),
-            f"{tally.share:.1%}",
+            score.kind.value,
+            str(score.true),
+            str(score.found),
+            str(len(score.missed)),
+            str(len(score.wrong)),
+            f"{score.share:.1%}",
         )
     console.print(table)
-    gaps = [r.shortest_gap for r in records if r.shortest_gap is not None]
+    figures = result.as_json()
     console.print(
-        f"{seconds:.1f} s. {sum(r.requests for r in records)} requests to {len(records)} sites: "
-        f"{sum(r.overlaps for r in records)} at the same time, "
-        f"never less than {min(gaps, default=0) * 1000:.0f} ms apart."
+        f"{result.seconds:.1f} s. {figures['requests']} requests to {figures['sites']} sites: "
+        f"{figures['at_the_same_time']} at the same time, "
+        f"never less than {figures['shortest_gap_ms']:.0f} ms apart."
     )

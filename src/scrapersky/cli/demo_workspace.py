@@ -13,21 +13,28 @@ import sys
 import tempfile
 from typing import Any
 
-from scrapersky.cli.demo import begin, serving, town_world
-from scrapersky.cli.prepare import upgrade
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from scrapersky.cli.demo import begin, serving
 from scrapersky.configuration import load_settings
 from scrapersky.curation.condition import Comparison, Condition
-from scrapersky.curation.rule import save_rule
+from scrapersky.curation.rule import apply_rules, save_rule
 from scrapersky.db.connection import Target, connect, parse_target
-from scrapersky.demo.apart import town_apart
-from scrapersky.demo.ending import until_stopped
-from scrapersky.demo.locale import LOCALES, load_locale
+from scrapersky.demo.services import town_services
 from scrapersky.demo.source import NAME as SOURCE
 from scrapersky.observability.log import configure_logs
+from scrapersky.records.audit import Actor
+from scrapersky.records.contact import CONTACTS
+from scrapersky.records.status import ContactCurationStatus, CurationStatus
+from scrapersky.scheduler.prepare import upgrade
 from scrapersky.settings import Settings
+from simulated_town.locale import LOCALES, load_locale
+from simulated_town.process import town_process, until_stopped
 
 DSN = "SCRAPERSKY_DEMO_DSN"
 """Not an argument: those of a process can be read by everyone on the machine."""
+
+VERIFYING_SECONDS = 2.0
 
 
 def main() -> None:
@@ -67,21 +74,30 @@ async def serve(
     engine = connect(target, name="scrapersky-demo", statement_timeout=None)
     await upgrade(engine)
     async with (
-        town_apart(size=options.size, seed=options.seed) as town,
-        town.invitation.source() as source,
+        town_process(size=options.size, seed=options.seed) as town,
+        town_services(town.endpoint) as services,
+        serving(create_app(settings, target, services=services), listener, settings),
     ):
-        world = town_world(town.invitation, source)
-        async with serving(
-            create_app(settings, target, world=world), listener, settings
-        ):
-            run = await begin(engine, settings, source.name)
-            if options.decide:
-                for rule in rules():
-                    await save_rule(engine, run.actor, **rule)
-            await engine.dispose()
-            sys.stdout.write(f"{settings.port}\n")
-            sys.stdout.flush()
-            await until_stopped()
+        run = await begin(engine, settings)
+        if options.decide:
+            for rule in rules():
+                await save_rule(engine, run.actor, **rule)
+        sys.stdout.write(f"{settings.port}\n")
+        sys.stdout.flush()
+        verifying = asyncio.create_task(verify(engine, run.actor))
+        await until_stopped()
+        verifying.cancel()
+        await engine.dispose()
+
+
+async def verify(engine: AsyncEngine, actor: Actor) -> None:
+    """Let rules decide about new contacts: no stage does, where they are found."""
+    while True:
+        async with engine.begin() as connection:
+            await apply_rules(
+                connection, actor.tenant_id, CONTACTS, user_id=actor.user_id
+            )
+        await asyncio.sleep(VERIFYING_SECONDS)
 
 
 def rules() -> list[dict[str, Any]]:
@@ -108,15 +124,23 @@ def rules() -> list[dict[str, Any]]:
                 field="contact_likelihood", comparison=Comparison.AT_LEAST, value=0.3
             ),
         ),
+        rule(
+            "e-mail address",
+            "contacts",
+            Condition(field="email", comparison=Comparison.KNOWN),
+            status=ContactCurationStatus.QUEUED,
+        ),
     ]
 
 
-def rule(what: str, kind: str, condition: Condition) -> dict[str, Any]:
+def rule(
+    what: str, kind: str, condition: Condition, status: str = CurationStatus.SELECTED
+) -> dict[str, Any]:
     """Return a rule that selects records of a kind."""
     return {
         "name": f"Demo town: every {what}",
         "kind": kind,
-        "status": "Selected",
+        "status": status,
         "conditions": [condition],
     }
 

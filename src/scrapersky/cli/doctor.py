@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.auth.secret import weak_secret
 from scrapersky.cli.database import a_database
+from scrapersky.cli.options import AsJson
 from scrapersky.cli.signals import raised_signals, run_stoppable, stop_on_signals
 from scrapersky.cli.table import PlainTable, plain_console
 from scrapersky.configuration import LoadedSettings, load_settings
@@ -25,21 +26,21 @@ from scrapersky.db.roles import check_rights
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import ScraperSkyError
 from scrapersky.kit.clock import utc_now
-from scrapersky.privacy.key import Standing, standing
+from scrapersky.privacy.key import KeyExposure, count_exposed
 from scrapersky.records import METADATA
 from scrapersky.records.check import check_system_user, check_writing
-from scrapersky.scheduler.alert import Trouble, troubles
-from scrapersky.scheduler.watch import Looker
+from scrapersky.scheduler.alert import ActiveAlert, active_alerts
+from scrapersky.scheduler.alert_monitor import SnapshotReader
 from scrapersky.settings import Settings
 
-ENOUGH_DISK = 1024**3
+MIN_DISK_BYTES = 1024**3
 CLOCK_TOLERANCE = timedelta(seconds=5)
-WATCH_EVERY = 10.0
+WATCH_SECONDS = 10.0
 GROUP_OR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What one check found, and how to fix it."""
 
     check: str
@@ -50,8 +51,18 @@ class Finding:
     """Whether it works, but should be looked at."""
 
 
-def doctor(*, json: bool = False, watch: bool = False) -> int:
-    """Make every check, print the findings, return the exit code."""
+def doctor(*, json: AsJson = False, watch: bool = False) -> int:
+    """Check what ScraperSky needs, and say how to fix it.
+
+    Settings, data directory, disk, database, clock, rights, schema, system user. Changes nothing;
+    exits with 1 if something is wrong. `--watch` goes on looking at the whole installation: stages
+    that stall, workers that vanish, jobs that keep missing.
+
+    Parameters
+    ----------
+    watch
+        Look at the alerts every ten seconds instead, until Ctrl-C.
+    """
     if watch:
         return watch_alerts(as_json=json)
     with raised_signals():
@@ -60,7 +71,7 @@ def doctor(*, json: bool = False, watch: bool = False) -> int:
     return 0 if findings and all(finding.ok for finding in findings) else 1
 
 
-def examine() -> list[Finding]:
+def examine() -> list[CheckResult]:
     """Make every check; one that cannot be made says why."""
     try:
         loaded = load_settings()
@@ -75,22 +86,24 @@ def examine() -> list[Finding]:
     return findings
 
 
-def settings_finding(loaded: LoadedSettings) -> Finding:
+def settings_finding(loaded: LoadedSettings) -> CheckResult:
     """Report how many settings were given, and which are no longer used."""
     if loaded.warnings:
-        return Finding("settings", ok=True, found="; ".join(loaded.warnings))
-    return Finding("settings", ok=True, found=f"{len(loaded.origins)} given, all valid")
+        return CheckResult("settings", ok=True, found="; ".join(loaded.warnings))
+    return CheckResult(
+        "settings", ok=True, found=f"{len(loaded.origins)} given, all valid"
+    )
 
 
-def file_findings(settings: Settings) -> Iterator[Finding]:
+def file_findings(settings: Settings) -> Iterator[CheckResult]:
     """Check the data directory: free space, and who may enter it."""
     existing = settings.data_dir
     while not existing.exists():
         existing = existing.parent
     free = shutil.disk_usage(existing).free
-    yield Finding(
+    yield CheckResult(
         "disk",
-        ok=free >= ENOUGH_DISK,
+        ok=free >= MIN_DISK_BYTES,
         found=f"{free / 1024**3:.1f} GiB free for {settings.data_dir}",
         fix="Free some space, or move SCRAPERSKY_DATA_DIR to a larger disk.",
     )
@@ -98,7 +111,7 @@ def file_findings(settings: Settings) -> Iterator[Finding]:
         yield permission_finding(settings.data_dir)
 
 
-def permission_finding(home: Path) -> Finding:
+def permission_finding(home: Path) -> CheckResult:
     """Check that nobody else can read the embedded database."""
     open_to_others = [
         str(path)
@@ -106,7 +119,7 @@ def permission_finding(home: Path) -> Finding:
         if path.exists() and path.stat().st_mode & GROUP_OR_OTHERS
     ]
     if open_to_others:
-        return Finding(
+        return CheckResult(
             "permissions",
             ok=False,
             found=f"{', '.join(open_to_others)} can be entered by others",
@@ -114,16 +127,16 @@ def permission_finding(home: Path) -> Finding:
         )
     existing = home if home.exists() else home.parent
     if existing.exists() and not os.access(existing, os.W_OK):
-        return Finding(
+        return CheckResult(
             "permissions",
             ok=False,
             found=f"{existing} is not writable",
             fix="Make it writable for you, or choose another SCRAPERSKY_DATA_DIR.",
         )
-    return Finding("permissions", ok=True, found=f"{home} is closed to others")
+    return CheckResult("permissions", ok=True, found=f"{home} is closed to others")
 
 
-async def database_findings(target: Target, settings: Settings) -> list[Finding]:
+async def database_findings(target: Target, settings: Settings) -> list[CheckResult]:
     """Check the database from the outside in; stop at the first that is wrong."""
     engine = connect(target, name="scrapersky-doctor", pool_size=1)
     findings = []
@@ -150,33 +163,37 @@ CHECKS = (
 
 async def look_inside(
     engine: AsyncEngine, settings: Settings
-) -> AsyncIterator[Finding]:
+) -> AsyncIterator[CheckResult]:
     """Yield a finding for each of CHECKS, in that order; raise at what is wrong."""
     await check_server(engine)
     async with engine.connect() as connection:
         version = await connection.scalar(text("SHOW server_version"))
         theirs = await connection.scalar(text("SELECT clock_timestamp()"))
         user = await connection.scalar(text("SELECT current_user"))
-    yield Finding("database", ok=True, found=f"PostgreSQL {version} at {shown(engine)}")
+    yield CheckResult(
+        "database", ok=True, found=f"PostgreSQL {version} at {shown(engine)}"
+    )
     yield clock_finding(theirs)
     await check_rights(engine, *METADATA)
-    yield Finding("rights", ok=True, found=f"{user} may do what our processes do")
+    yield CheckResult("rights", ok=True, found=f"{user} may do what our processes do")
     await check_schema(engine, *METADATA)
-    yield Finding("migrations", ok=True, found="code and database agree")
+    yield CheckResult("migrations", ok=True, found="code and database agree")
     await check_system_user(engine, settings.scheduler_system_user_id)
-    yield Finding("system user", ok=True, found=str(settings.scheduler_system_user_id))
+    yield CheckResult(
+        "system user", ok=True, found=str(settings.scheduler_system_user_id)
+    )
     await check_writing(engine)
-    yield Finding("writing", ok=True, found="a row was written, and taken back")
+    yield CheckResult("writing", ok=True, found="a row was written, and taken back")
     async with engine.connect() as connection:
         yield list_finding(
             settings,
-            await standing(
+            await count_exposed(
                 connection, settings.suppression_key, settings.suppression_other_keys
             ),
         )
 
 
-def list_finding(settings: Settings, list_: Standing) -> Finding:
+def list_finding(settings: Settings, list_: KeyExposure) -> CheckResult:
     """Say whether a copy of the database would reveal who asked to be left alone.
 
     On a laptop nobody else has such a copy; a server's is in its backups.
@@ -185,7 +202,7 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
     has_copies = settings.environment.is_deployed or settings.database_url is not None
     entries = f"{list_.entries:,} entries"
     if settings.suppression_key is None:
-        return Finding(
+        return CheckResult(
             "suppression list",
             ok=True,
             found=f"{entries}; SUPPRESSION_KEY is not set: the key lies in the database",
@@ -195,7 +212,7 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             warning=has_copies,
         )
     if weak:
-        return Finding(
+        return CheckResult(
             "suppression list",
             ok=True,
             found=f"{entries}; {weak[0]}",
@@ -204,7 +221,7 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             warning=True,
         )
     if list_.readable:
-        return Finding(
+        return CheckResult(
             "suppression list",
             ok=True,
             found=f"{entries}; {list_.readable:,} of them from before SUPPRESSION_KEY, "
@@ -213,15 +230,15 @@ def list_finding(settings: Settings, list_: Standing) -> Finding:
             "the list itself.",
             warning=has_copies,
         )
-    return Finding(
+    return CheckResult(
         "suppression list", ok=True, found=f"{entries}; the key is kept outside"
     )
 
 
-def clock_finding(theirs: datetime) -> Finding:
+def clock_finding(theirs: datetime) -> CheckResult:
     """Compare the clocks; only the database's decides, ours is for people."""
     apart = abs(datetime.now(UTC) - theirs)  # noqa: TID251 - this clock is what is checked
-    return Finding(
+    return CheckResult(
         "clock",
         ok=apart <= CLOCK_TOLERANCE,
         found=f"{apart.total_seconds():.1f} s from the database's",
@@ -234,12 +251,12 @@ def shown(engine: AsyncEngine) -> str:
     return engine.url.set(drivername="postgresql").render_as_string()
 
 
-def ailing(check: str, error: ScraperSkyError) -> Finding:
+def ailing(check: str, error: ScraperSkyError) -> CheckResult:
     """Turn an error into a finding."""
-    return Finding(check, ok=False, found=str(error), fix=error.hint or "")
+    return CheckResult(check, ok=False, found=str(error), fix=error.hint or "")
 
 
-def show(findings: list[Finding], *, as_json: bool) -> None:
+def show(findings: list[CheckResult], *, as_json: bool) -> None:
     """Print the findings."""
     if as_json:
         print(orjson.dumps([asdict(found) for found in findings]).decode())
@@ -263,41 +280,41 @@ def watch_alerts(*, as_json: bool) -> int:
 
 
 async def keep_watching(target: Target, settings: Settings, *, as_json: bool) -> None:
-    """Look again and again; a database that goes away is one of the troubles."""
+    """Look again and again; a database that goes away is one of the active_alerts."""
     engine = connect(target, name="scrapersky-doctor", pool_size=1)
-    looker, before = Looker(engine, settings), None
+    reader, before = SnapshotReader(engine, settings), None
     try:
         while True:
-            found = await trouble_now(looker)
+            found = await trouble_now(reader)
             if found != before:
                 show_troubles(found, as_json=as_json)
             before = found
-            await asyncio.sleep(WATCH_EVERY)
+            await asyncio.sleep(WATCH_SECONDS)
     finally:
         await engine.dispose()
 
 
-async def trouble_now(looker: Looker) -> list[Trouble]:
+async def trouble_now(reader: SnapshotReader) -> list[ActiveAlert]:
     """Return everything that is wrong now."""
     try:
-        return troubles(await looker.sight())
+        return active_alerts(await reader.read())
     except (SQLAlchemyError, OSError) as error:
-        problem = explain_refusal(error, shown(looker.engine))
+        problem = explain_refusal(error, shown(reader.engine))
         advice = problem.hint or "`scrapersky doctor` says more."
-        return [Trouble("database", "database", str(problem), advice)]
+        return [ActiveAlert("database", "database", str(problem), advice)]
 
 
-def show_troubles(found: list[Trouble], *, as_json: bool) -> None:
+def show_troubles(found: list[ActiveAlert], *, as_json: bool) -> None:
     """Print what is wrong at this moment."""
     at = utc_now().isoformat(timespec="seconds")
     if as_json:
-        listed = [asdict(trouble) for trouble in found]
+        listed = [asdict(alert) for alert in found]
         print(orjson.dumps({"at": at, "alerts": listed}).decode(), flush=True)
         return
     if not found:
         print(f"{at}  nothing is wrong", flush=True)
         return
     table = PlainTable("rule", "about", "what", "what to do", title=at)
-    for trouble in found:
-        table.add_row(trouble.rule, trouble.subject, trouble.summary, trouble.advice)
+    for alert in found:
+        table.add_row(alert.rule, alert.subject, alert.summary, alert.advice)
     plain_console().print(table)

@@ -12,32 +12,38 @@ from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort
 from scrapersky.api.records.query import read_filters
 from scrapersky.api.records.schema import ExportFormat
+from scrapersky.cli.options import AsJson, PathOrStream
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
+from scrapersky.cli.table import print_done
 from scrapersky.configuration import load_settings
 from scrapersky.errors import ConfigurationError
+from scrapersky.export.contacts import STANDARD_OUTPUT
 from scrapersky.kit.private_file import appearing_whole
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.records import CURATED, kind_named
 from scrapersky.records.people import PEOPLE
 
 Several = Annotated[list[str], Parameter(negative=())]
 EXPORTED = {**CURATED, PEOPLE.name: PEOPLE}
 ExportedKind = Annotated[str, Parameter(help=f"What to write: {', '.join(EXPORTED)}.")]
-STANDARD_OUTPUT = "-"
 
 
 def export(
     kind: ExportedKind = "contacts",
     *,
-    out: Path | None = None,
+    out: PathOrStream | None = None,
     filter: Several | None = None,  # noqa: A002 - as the API calls it
     q: str | None = None,
     sort: str = DEFAULT_SORT,
     columns: str = "",
     preset: str = "",
+    json: AsJson = False,
 ) -> int:
-    """Write a list of records to a file.
+    """Write contacts, or any other list, to a CSV, Excel or JSON lines file.
+
+    `scrapersky export contacts --preset hubspot --out leads.csv` writes what HubSpot reads.
+    Filters are those of the API; who is on the suppression list is left out.
 
     Parameters
     ----------
@@ -64,7 +70,9 @@ def export(
     plan = read_export(resource, form, columns, preset)
 
     async def act(engine: AsyncEngine) -> None:
-        await hand_out_keys(engine, **load_settings().settings.suppression_secrets)
+        await load_suppression_keys(
+            engine, **load_settings().settings.suppression_secrets
+        )
         list_query = ListQuery(
             tenant_id=await default_tenant(engine),
             conditions=read_filters(filter or []),
@@ -75,7 +83,8 @@ def export(
 
     on_database(act)
     if str(path) != STANDARD_OUTPUT:
-        print(f"Written to {path}.")
+        told = {"file": path, "bytes": path.stat().st_size}
+        print_done(f"Written to {path}.", told, as_json=json)
     return 0
 
 

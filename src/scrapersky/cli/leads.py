@@ -11,13 +11,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.api.records.export import export_bytes, read_export
 from scrapersky.api.records.list_query import ListQuery, read_sort
 from scrapersky.api.records.query import read_filters
-from scrapersky.cli.export import STANDARD_OUTPUT, form_of, write_to
+from scrapersky.cli.export import form_of, write_to
+from scrapersky.cli.options import AsJson, PathOrStream
 from scrapersky.cli.pipeline import default_tenant
 from scrapersky.cli.stages import on_database
+from scrapersky.cli.table import print_done
 from scrapersky.companies.matching import match_tenant
 from scrapersky.configuration import load_settings
 from scrapersky.curation.condition import Comparison, Condition
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.export.contacts import STANDARD_OUTPUT
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.records.company import COMPANIES, NAMED_PERSON, NO_WEBSITE
 from scrapersky.records.status import LeadStatus
 
@@ -26,7 +29,7 @@ Flag = Annotated[bool, Parameter(negative=())]
 
 def leads(
     *,
-    out: Path = Path("leads.csv"),
+    out: PathOrStream = Path("leads.csv"),
     search: UUID | None = None,
     named_person: Flag = False,
     no_website: Flag = False,
@@ -35,8 +38,13 @@ def leads(
     q: str | None = None,
     sort: str = "-confidence",
     preset: str = "leads",
+    json: AsJson = False,
 ) -> int:
-    """Write the lead list to a file.
+    """Write the lead list: one row per company, with whom to talk to and how.
+
+    `scrapersky leads --named-person --since 2026-11-01 --out leads.xlsx` writes companies first
+    seen since then of which a named person's e-mail is known. Who must not be
+    contacted is left out.
 
     Parameters
     ----------
@@ -71,7 +79,9 @@ def leads(
     )
 
     async def act(engine: AsyncEngine) -> None:
-        await hand_out_keys(engine, **load_settings().settings.suppression_secrets)
+        await load_suppression_keys(
+            engine, **load_settings().settings.suppression_secrets
+        )
         tenant_id = await default_tenant(engine)
         await match_tenant(engine, tenant_id)
         list_query = ListQuery(
@@ -84,7 +94,8 @@ def leads(
 
     on_database(act)
     if str(out) != STANDARD_OUTPUT:
-        print(f"Written to {out}.")
+        told = {"file": out, "bytes": out.stat().st_size}
+        print_done(f"Written to {out}.", told, as_json=json)
     return 0
 
 

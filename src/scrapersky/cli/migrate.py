@@ -5,17 +5,42 @@ import sys
 import orjson
 
 from scrapersky.cli.database import a_database
+from scrapersky.cli.options import AsJson
 from scrapersky.cli.signals import raised_signals, run_stoppable
+from scrapersky.cli.way_back import go_back
 from scrapersky.configuration import load_settings
 from scrapersky.db import migrate as migrations
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema
+from scrapersky.errors import ConfigurationError
 from scrapersky.records import METADATA
 
 
-def migrate(*, json: bool = False) -> None:
-    """Apply what is missing and print what was applied."""
+def migrate(
+    *, to: str | None = None, check: bool = False, json: AsJson = False
+) -> None:
+    """Bring the database to the schema this version needs, or back to that of a release.
+
+    `scrapersky up` does this by itself on the embedded database; on any other this is a step of
+    its own, before new processes start. Many may do it at once, and it is all or nothing.
+
+    Parameters
+    ----------
+    to
+        An older release, such as 0.3.0, or a revision: what came after it is undone. Stop all
+        processes first, and back up: what the older schema has no place for is lost.
+    check
+        With `--to`: say what would be undone and lost, and leave everything as it is.
+    """
+    if to is not None:
+        go_back(to, check=check, json=json)
+        return
+    if check:
+        raise ConfigurationError(
+            "`migrate --check` needs `--to`.",
+            hint="`scrapersky upgrade --check` says what migrating would do.",
+        )
     settings = load_settings().settings
     with raised_signals(), a_database(settings, say) as target:
         applied = run_stoppable(bring_up_to_date(target))

@@ -17,7 +17,7 @@ from typing import IO, Annotated, Final, Literal
 from pydantic import Field
 
 from scrapersky.cli.archive import (
-    CHUNK,
+    CHUNK_BYTES,
     MANIFEST,
     BackupContents,
     BackupOrigin,
@@ -62,7 +62,7 @@ def read_old_contents(
     }
     dump = new_file()
     with reading(tar, members[DUMP]) as stored:
-        shutil.copyfileobj(stored, dump, CHUNK)
+        shutil.copyfileobj(stored, dump, CHUNK_BYTES)
     dump.seek(0)
     if digest(dump) != manifest.sha256:
         raise tarfile.ReadError(f"{DUMP!r} was changed, or is damaged")
@@ -114,5 +114,5 @@ def keep_rows(lines: Iterator[bytes], rows: IO[bytes]) -> None:
 def pieces(rows: IO[bytes]) -> Iterator[bytes]:
     """Yield rows that were kept, from their beginning."""
     rows.seek(0)
-    while piece := rows.read(CHUNK):
+    while piece := rows.read(CHUNK_BYTES):
         yield piece

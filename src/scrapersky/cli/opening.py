@@ -11,7 +11,7 @@ import orjson
 from pydantic import ValidationError
 
 from scrapersky.cli.archive import (
-    FORMAT,
+    FORMAT_NUMBER,
     MANIFEST,
     SIGNATURE,
     BackupContents,
@@ -98,7 +98,7 @@ def read_any(
     said = orjson.loads(content_of(tar, members[MANIFEST]))["format"]
     if said == OLD_FORMAT:
         return read_old_contents(tar, members, new_file)
-    if said == FORMAT:
+    if said == FORMAT_NUMBER:
         return read_contents(tar, members)
     raise BackupUnusable(
         f"The backup has a format that this ScraperSky does not read: {said!r:.20}.",

@@ -21,15 +21,16 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.control import count_waiting
-from scrapersky.curation.condition import unattended, where
+from scrapersky.curation.clause import where
+from scrapersky.curation.condition import auto_select_conditions
 from scrapersky.curation.decision import Selection, decide
 from scrapersky.records import CURATED, Kind
 from scrapersky.records.audit import Actor
 from scrapersky.reporting.stage_counts import StageCount, count_stages
 from scrapersky.stages import STAGES
 
-LOOK_EVERY = 0.5
-SOON = 30.0
+POLL_SECONDS = 0.5
+SOON_SECONDS = 30.0
 """Seconds. A try that is further away is not waited for."""
 
 
@@ -41,7 +42,7 @@ class PipelineRun:
     actor: Actor
     search_id: UUID
     validate: bool = True
-    soon: float = SOON
+    soon: float = SOON_SECONDS
     started: float = field(default_factory=time.monotonic)
     counts: list[StageCount] = field(default_factory=list)
     waiting: int = 0
@@ -70,7 +71,7 @@ class PipelineRun:
     async def _decide_for_the_person(self) -> int:
         total = 0
         for kind in CURATED.values():
-            if kind.name == "contacts" and not self.validate:
+            if kind.deciding.is_optional and not self.validate:
                 continue
             on = kind.deciding.on
             ids = await self._undecided(kind)
@@ -87,7 +88,7 @@ class PipelineRun:
 
     async def _undecided(self, kind: Kind) -> tuple[UUID, ...]:
         """Return what waits for a person, of what is taken where there is none."""
-        decision, chosen = kind.deciding, unattended(kind)
+        decision, chosen = kind.deciding, auto_select_conditions(kind)
         if chosen is None:
             return ()
         query = select(kind.record.id).where(
@@ -109,7 +110,7 @@ async def show_run(
                 show(run.counts)
                 break
             show(run.counts)
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)
     if run.waiting:
         console.print(
             f"{run.waiting} items could not be had now and are tried again later."

@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError
 from scrapersky.cli.database import a_database
 from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.configuration import load_settings
-from scrapersky.db.connection import Target, connect
+from scrapersky.db.connection import Target, connect, driver_error
 from scrapersky.db.roles import administrators_part, app_rights, reader_rights
 from scrapersky.errors import DatabaseUnsuitable
 from scrapersky.records import KINDS
@@ -20,7 +20,24 @@ def roles(
     tenant: UUID | None = None,
     apply: bool = False,
 ) -> None:
-    """Print the statements that give database users their rights, or run the owner's."""
+    """Print the SQL for database users who own nothing: our processes, and reports.
+
+    The owner of the tables migrates; the API and the workers can connect as a user who may change
+    rows and nothing else, reports as one who may read records. Neither needs to be a superuser or
+    to bypass row-level security. Without names it is printed for `scrapersky_app` and
+    `scrapersky_reader`.
+
+    Parameters
+    ----------
+    app
+        The user of the API and the workers.
+    reader
+        The user of reports.
+    tenant
+        The only tenant whose records the reader sees (`scrapersky tenant list`); all without.
+    apply
+        Run the owner's part now, as the user of DATABASE_URL, instead of printing.
+    """
     if app is None and reader is None:
         app, reader = "scrapersky_app", "scrapersky_reader"
     granted = [*(app_rights(app) if app else ())]
@@ -54,7 +71,7 @@ async def run(target: Target, statements: list[str]) -> None:
                 await connection.exec_driver_sql(statement)
     except DBAPIError as error:
         raise DatabaseUnsuitable(
-            f"The rights could not be granted: {str(error.orig).partition('>: ')[2]}.",
+            f"The rights could not be granted: {driver_error(error)}.",
             hint="An administrator runs the first part of what `scrapersky roles` prints, "
             "then the owner of the tables this.",
         ) from error

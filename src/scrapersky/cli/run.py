@@ -13,42 +13,86 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
-from scrapersky.cli.pipeline import PipelineRun, default_tenant, show_run
-from scrapersky.cli.prepare import prepare
+from scrapersky.cli.options import AsJson, PathOrStream
+from scrapersky.cli.pipeline import (
+    SOON_SECONDS,
+    PipelineRun,
+    default_tenant,
+    show_run,
+)
 from scrapersky.cli.signals import SIGNALS, raised_signals, run_stoppable
-from scrapersky.cli.table import plain_console
+from scrapersky.cli.table import plain_console, print_json
 from scrapersky.cli.up import say
+from scrapersky.companies.matching import match_tenant
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target
 from scrapersky.errors import ConfigurationError, SearchFailed
-from scrapersky.export.contacts import write_csv
+from scrapersky.export.contacts import STANDARD_OUTPUT, write_csv
 from scrapersky.observability.log import configure_logs
 from scrapersky.providers.source import Estimate, PlaceQuery
 from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.status import TaskStatus
-from scrapersky.scheduler.app import Background, World, background_work
+from scrapersky.reporting.search_end import finish_searches
+from scrapersky.scheduler.app import work
+from scrapersky.scheduler.background import Background
+from scrapersky.scheduler.prepare import prepare
+from scrapersky.scheduler.tools import ExternalServices
 from scrapersky.settings import Settings
 
 Source = Literal["osm", "google", "file"]
+WHATEVER_COMES = 1e9
+"""Seconds: longer than any pause before another try."""
 
 
 def run(
     search: str,
     *,
-    source: Source,
-    limit: int | None,
-    budget: Decimal | None,
-    out: Path,
-    file: str | None,
+    source: Source = "osm",
+    limit: int | None = None,
+    budget: Decimal | None = None,
+    out: PathOrStream = Path("contacts.csv"),
+    file: str | None = None,
+    wait: bool = False,
+    json: AsJson = False,
 ) -> int:
-    """Search, follow every place to its contacts, and write them to a file."""
+    """Search, follow every place to its contacts, and write them to a file.
+
+    `scrapersky run "dentists in Austin, TX"` does it all without a person. Ctrl-C keeps what is
+    done, and the same command goes on.
+
+    Parameters
+    ----------
+    search
+        What and where: "dentists in Austin, TX".
+    source
+        Where places come from.
+    limit
+        At most this many places.
+    budget
+        Spend at most this much, in US dollars; Google needs it.
+    out
+        The CSV file to write; - is standard output.
+    file
+        The file of places, in the data directory's `imports`, for `--source file`.
+    wait
+        Wait also for what could not be had now and is tried again later, in minutes or hours.
+    """
     settings = load_settings().settings
     configure_logs("ERROR", settings.log_format)
     query = read_query(search, source, limit, file)
     with raised_signals(), a_database(settings, say) as target:
         return run_stoppable(
-            travel(settings, target, query, source=source, budget=budget, out=out)
+            travel(
+                settings,
+                target,
+                query,
+                source=source,
+                budget=budget,
+                out=out,
+                as_json=json,
+                soon=WHATEVER_COMES if wait else SOON_SECONDS,
+            )
         )
 
 
@@ -82,16 +126,19 @@ async def travel(
     source: str,
     budget: Decimal | None,
     out: Path,
-    world: World | None = None,
+    as_json: bool = False,
+    soon: float = SOON_SECONDS,
+    services: ExternalServices | None = None,
 ) -> int:
     """Run the pipeline for one search until it is over or someone stops it."""
     await prepare(target, settings, say)
-    console = plain_console()
+    # What a program reads comes alone.
+    console = plain_console(stderr=as_json or str(out) == STANDARD_OUTPUT)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    async with background_work(settings, target, world=world) as background:
+    async with work(settings, target, services=services) as background:
         engine = background.engine
         show_estimate(console, await background.tools.sources[source].estimate(query))
         if source == "google" and budget is None:
@@ -101,11 +148,26 @@ async def travel(
         tenant = await default_tenant(engine)
         actor = operator(tenant, settings.scheduler_system_user_id)
         search_id = await begin(background, actor, query, source, budget)
-        search_run = PipelineRun(engine, actor, search_id)
+        search_run = PipelineRun(engine, actor, search_id, soon=soon)
         await show_run(search_run, console, lambda: not stop.is_set())
+        # No schedule may have come round to it since the last contact was stored.
+        await match_tenant(engine, tenant)
+        await finish_searches(engine)
         count = await write_csv(engine, tenant, out, search_id)
         state = await state_of(engine, search_id)
     console.print(f"{count} contacts written to {out}.")
+    if as_json:
+        print_json(
+            {
+                "search_id": search_id,
+                "status": state.status.value,
+                "error": state.error,
+                "is_finished": state.followed_at is not None,
+                "waiting": search_run.waiting,
+                "contacts": count,
+                "file": str(out),
+            }
+        )
     if stop.is_set():
         console.print("Stopped; what is done is kept. The same command goes on.")
     if state.error:
@@ -168,7 +230,7 @@ async def begin(
                     .where(PlaceSearch.id == search_id)
                     .values(status=TaskStatus.QUEUED, error=None, budget=budget)
                 )
-    await curation_sdk.wake(background.engine, "place_search")
+    await curation_sdk.control.wake(background.engine, "place_search")
     return search_id
 
 

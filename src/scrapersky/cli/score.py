@@ -4,9 +4,12 @@ from pathlib import Path
 
 
 def score(file: Path, *, misses: int = 50) -> None:
-    """Extract every page of an annotated file and print how well it went.
+    """Measure contact extraction on annotated pages.
 
-    Also says how many of the contact pages are ranked among the first three of their site.
+    Prints precision, recall and F1 per label, micro and macro, how well the confidences hold, and
+    the list of misses; then how many contact pages are ranked among the first three of their site,
+    by address alone and with the texts of links. The format is explained in
+    docs/explanation/contacts.md, the ranking in docs/reference/page-types.md.
 
     Parameters
     ----------

@@ -5,16 +5,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import orjson
+from cyclopts import App
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import note_operation, operator_name
+from scrapersky.cli.options import CARE, AsJson, StageName
 from scrapersky.cli.signals import raised_signals, run_stoppable
-from scrapersky.cli.table import PlainTable, print_table
+from scrapersky.cli.table import PlainTable, print_done, print_table
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, connect
 from scrapersky.errors import InvalidStageSettings
@@ -30,6 +32,16 @@ from scrapersky.scheduler.overrides import (
     with_changes,
 )
 from scrapersky.stages import stage_named
+
+stage_commands = App(
+    name="stages",
+    group=CARE,
+    help="""\
+Print depth, rate, oldest item, failures and pauses of every stage.
+
+`scrapersky stages pause NAME` and `resume NAME` stop a stage and let it go on.
+""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +62,8 @@ class StageLine:
     origins: Mapping[str, str]
 
 
-def show(*, json: bool = False) -> None:
+@stage_commands.default
+def show(*, json: AsJson = False) -> None:
     """Print depth, rate, oldest item, failures, limits and pauses of every stage."""
     lines, useless = on_database(look)
     for why in useless:
@@ -85,48 +98,107 @@ def pace_and_changes(line: StageLine) -> str:
     return f"{line.pace} ({changed})" if changed else line.pace
 
 
-def pause(stage: str, *, why: str = "paused by hand") -> None:
-    """Stop a stage from taking more work, in every process."""
+@stage_commands.command
+def pause(
+    stage: StageName, *, why: str = "paused by hand", json: AsJson = False
+) -> None:
+    """Stop a stage from taking more work, in every process.
+
+    Parameters
+    ----------
+    why
+        The reason that everyone sees.
+    """
 
     async def act(engine: AsyncEngine) -> None:
-        await curation_sdk.pause(engine, stage, why)
+        await curation_sdk.control.pause(engine, stage, why)
         await note_operation(engine, "paused", f"stage {stage}", {"reason": why})
 
     on_database(act)
-    print(f"{stage} is paused.")
+    print_done(f"{stage} is paused.", {"stage": stage, "paused": why}, as_json=json)
 
 
-def resume(stage: str) -> None:
+@stage_commands.command
+def resume(stage: StageName, *, json: AsJson = False) -> None:
     """Let a paused stage go on."""
 
     async def act(engine: AsyncEngine) -> None:
-        await curation_sdk.resume(engine, stage)
+        await curation_sdk.control.resume(engine, stage)
         await note_operation(engine, "resumed", f"stage {stage}", {})
 
     on_database(act)
-    print(f"{stage} is running again.")
+    told = {"stage": stage, "paused": None}
+    print_done(f"{stage} is running again.", told, as_json=json)
 
 
-def change(stage: str, asked: Changes) -> None:
-    """Change the pace and the limits of a stage in every process, without a restart."""
+@stage_commands.command(name="set")
+def change(
+    stage: StageName,
+    *,
+    pace: Literal["eager", "interval"] | None = None,
+    interval_minutes: float | None = None,
+    batch_size: int | None = None,
+    max_instances: int | None = None,
+    concurrency: int | None = None,
+    rate_per_minute: int | None = None,
+    high_water: int | None = None,
+    json: AsJson = False,
+) -> None:
+    """Change the pace and the limits of a stage in every process, without a restart.
+
+    Parameters
+    ----------
+    pace
+        When it works: the moment a row is queued, or only when its job runs.
+    interval_minutes
+        Minutes between two runs of its job.
+    batch_size
+        Rows claimed at once; at the pace `interval`, in one run.
+    max_instances
+        Runs of its job at the same time.
+    concurrency
+        Items that one process works on at once.
+    rate_per_minute
+        Items begun within any 60 seconds at most.
+    high_water
+        Rows that may be queued for it; 0 means no limit.
+    """
+    asked = {
+        "pace": pace,
+        "interval_minutes": interval_minutes,
+        "batch_size": batch_size,
+        "max_instances": max_instances,
+        "concurrency": concurrency,
+        "rate_per_minute": rate_per_minute,
+        "high_water": high_water,
+    }
     changes = {name: value for name, value in asked.items() if value is not None}
     if not changes:
         raise InvalidStageSettings(
             "Nothing was given to change.", hint="`scrapersky stages set --help`"
         )
     store(stage, changes)
-    print(f"{stage} is changed; every process follows within seconds.")
+    said = f"{stage} is changed; every process follows within seconds."
+    print_done(said, {"stage": stage, "changed": changes}, as_json=json)
 
 
-def reset(stage: str, settings: tuple[str, ...] = ()) -> None:
-    """Take back what was changed: each process has its own settings again."""
+@stage_commands.command
+def reset(stage: StageName, *settings: str, json: AsJson = False) -> None:
+    """Take back what was changed by `set`: each process has its own settings again.
+
+    Parameters
+    ----------
+    settings
+        Only these, such as `batch_size`; without any, all of them.
+    """
     if settings:
         names = (name.lower().replace("-", "_") for name in settings)
         store(stage, dict.fromkeys(names))
     else:
         on_database(partial(clear, stage))
     what = f"{', '.join(settings)} of {stage}" if settings else stage
-    print(f"{what} is again as its processes were started.")
+    said = f"{what} is again as its processes were started."
+    print_done(said, {"stage": stage, "reset": settings or None}, as_json=json)
 
 
 async def clear(stage: str, engine: AsyncEngine) -> None:
@@ -159,14 +231,16 @@ async def look(engine: AsyncEngine) -> tuple[list[StageLine], list[str]]:
     changes = await stored_changes(engine)
     started_with = load_settings().settings
     settings = with_changes(started_with, changes)
-    known = {state.name: state for state in await curation_sdk.states(engine)}
+    known = {state.name: state for state in await curation_sdk.control.states(engine)}
     marks = {name: given.high_water for name, given in settings.stages.items()}
     held_back = full_queues(await waiting_for_anyone(engine), marks)
     lines = []
     for count in await count_stages(engine):
         state, changed = known.get(count.stage), changes.get(count.stage, {})
-        waits = await curation_sdk.oldest(engine, count.stage) if state else None
-        speed = await curation_sdk.rate(engine, count.stage) if state else 0.0
+        waits = (
+            await curation_sdk.control.oldest(engine, count.stage) if state else None
+        )
+        speed = await curation_sdk.control.rate(engine, count.stage) if state else 0.0
         lines.append(
             StageLine(
                 stage=count.stage,

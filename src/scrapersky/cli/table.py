@@ -3,8 +3,10 @@
 What stands in them comes from strangers: it is shown as it is, and obeyed by nothing.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
+import orjson
 from rich import box
 from rich.console import Console, RenderableType
 from rich.style import StyleType
@@ -14,8 +16,8 @@ from typing_extensions import override
 
 from scrapersky.kit.plain_text import plain_text
 
-PIPED = 10_000
-OTHERS = 12
+PIPED_WIDTH = 10_000
+MIN_COLUMN_WIDTH = 12
 """Columns of a terminal that each column beside the identifiers gets at least."""
 
 
@@ -49,6 +51,20 @@ def plain_console(*, width: int | None = None, stderr: bool = False) -> Console:
     )
 
 
+def print_json(found: Any) -> None:  # noqa: ANN401 - whatever a command has to say
+    """Print what a command found for a program."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+    print(orjson.dumps(found, option=options, default=str).decode())
+
+
+def print_done(said: str, found: Mapping[str, Any], *, as_json: bool) -> None:
+    """Say what a command did: to a person in a sentence, to a program in JSON."""
+    if as_json:
+        print_json(found)
+    else:
+        print(said)
+
+
 def print_table(table: PlainTable, *, whole: Collection[str] = ()) -> None:
     """Print a table; what stands in the columns called `whole` is never cut.
 
@@ -60,7 +76,7 @@ def print_table(table: PlainTable, *, whole: Collection[str] = ()) -> None:
         if column.header in whole:
             column.no_wrap = True
             column.min_width = max(map(len, [str(column.header), *cells]))
-        needed += (column.min_width or OTHERS) + 3
+        needed += (column.min_width or MIN_COLUMN_WIDTH) + 3
     console = plain_console()
-    width = max(console.width, needed) if console.is_terminal else PIPED
+    width = max(console.width, needed) if console.is_terminal else PIPED_WIDTH
     plain_console(width=width).print(table)

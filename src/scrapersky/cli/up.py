@@ -14,33 +14,64 @@ from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
+from typing import Annotated, NamedTuple
 
 import orjson
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from scrapersky.api.auth.secret import refuse_unsafe
-from scrapersky.cli.crew import Crew
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
 from scrapersky.cli.signals import stop_on_signals
+from scrapersky.cli.worker_processes import WorkerProcesses
 from scrapersky.configuration import load_settings
+from scrapersky.db.connection import Target
 from scrapersky.db.embedded import lock_file, make_home, server_user
 from scrapersky.errors import AlreadyRunning, ConfigurationError
 from scrapersky.observability.log import configure_logs
-from scrapersky.records.process import ProcessRole
 from scrapersky.settings import Settings
 
 SERVING = "scrapersky.cli.serving"
 LINUX = hasattr(os, "sched_getaffinity")
 
 
-def up(*, workers: int | None = None) -> None:
-    """Start database, application and stages, and serve until asked to stop.
+def up(
+    *, workers: Annotated[int | None, Parameter(validator=Number(gte=0))] = None
+) -> None:
+    """Start everything on this machine.
 
-    The stages have processes of their own where there are cores for them: in the API's
-    they would make people wait for its answers.
+    The embedded PostgreSQL is created on the first start, under your data directory or
+    `SCRAPERSKY_DATA_DIR`; `DATABASE_URL` selects another. Migrations are applied, the
+    application listens on `HOST`:`PORT` (127.0.0.1:8000). Ctrl-C stops all of it.
+    The stages are worked in a process of their own where there are two cores or more.
+
+    Parameters
+    ----------
+    workers
+        How many processes work the stages: up to as many as there are cores. With 0 the
+        process that serves the application works them, too.
     """
-    beside = usual_workers() if workers is None else workers
-    run(ProcessRole.UP, workers=beside)
+    count = usual_workers() if workers is None else workers
+    with an_application() as ready:
+        beside = None
+        if count:
+            grace, port = (
+                ready.settings.shutdown_grace_seconds,
+                ready.settings.worker_port,
+            )
+            beside = WorkerProcesses(count, say, grace=grace, port=port)
+        ready.serving.up(ready.settings, ready.target, ready.listener, beside)
+
+
+def serve() -> None:
+    """Serve the API and the page, without the stages.
+
+    For a fleet: the stages run in `scrapersky worker`, here or on other hosts, on the database that
+    `DATABASE_URL` names. Restarting one disturbs no work in the other.
+    """
+    with an_application() as ready:
+        ready.serving.serve(ready.settings, ready.target, ready.listener)
 
 
 def usual_workers() -> int:
@@ -49,8 +80,18 @@ def usual_workers() -> int:
     return 1 if cores > 1 else 0
 
 
-def run(role: ProcessRole, *, workers: int = 0) -> None:
-    """Serve until asked to stop; so many processes beside this one work the stages."""
+class ReadyApplication(NamedTuple):
+    """What an application is served with."""
+
+    settings: Settings
+    target: Target
+    listener: socket.socket
+    serving: ModuleType
+
+
+@contextmanager
+def an_application() -> Iterator[ReadyApplication]:
+    """Make all that an application needs ready, until it is asked to stop."""
     started = time.monotonic()
     loaded = load_settings()
     settings = loaded.settings
@@ -72,23 +113,10 @@ def run(role: ProcessRole, *, workers: int = 0) -> None:
         a_database(settings, say, supervise=True) as target,
     ):
         serving = application.result()
-        serving.open_house(target, settings, say)
+        serving.prepare_to_serve(target, settings, say)
         say(f"ScraperSky is running at {address} "
             f"({time.monotonic() - started:.1f} s). Ctrl-C stops it.")  # fmt: skip
-        with Crew(
-            workers,
-            say,
-            grace=settings.shutdown_grace_seconds,
-            port=settings.worker_port,
-        ) as crew:
-            serving.serve(
-                settings,
-                target,
-                listener,
-                role,
-                on_demand=workers > 0,
-                at_stop=crew.ask_to_stop,
-            )
+        yield ReadyApplication(settings, target, listener, serving)
     say("Stopped.")
 
 
@@ -167,7 +195,7 @@ def explain_bind(
             f"Port {port} needs rights this user does not have.",
             hint=f"Choose a port above 1023, for example {setting}=8000",
         )
-    name = setting.removesuffix("PORT") + "HOST"
+    name = "--host" if setting == "--port" else setting.removesuffix("PORT") + "HOST"
     return ConfigurationError(
         f"{name}={host} cannot be listened on: {error.strerror or error}.",
         hint=f"Use {name}=127.0.0.1 for this machine only.",

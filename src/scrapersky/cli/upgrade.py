@@ -9,14 +9,15 @@ from sqlalchemy.exc import DBAPIError
 
 from scrapersky.cli.database import a_database
 from scrapersky.cli.migrate import migrate
+from scrapersky.cli.options import AsJson
 from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.revision import current_revision, is_newer, revisions
 from scrapersky.db.trial import (
-    MOMENT,
-    Step,
-    Touched,
+    MOMENT_SECONDS,
+    MissingRevision,
+    TableEffect,
     describe,
     is_forbidden,
     try_revisions,
@@ -29,8 +30,17 @@ NOT_TRIED = (
 )
 
 
-def upgrade(*, check: bool = False, json: bool = False) -> int:
-    """Bring the database to the schema this version needs, or only say what that would do."""
+def upgrade(*, check: bool = False, json: AsJson = False) -> int:
+    """Report what migrating would do (`--check`), or do it.
+
+    Which revisions are missing, which tables they touch and how large those are, and the free disk.
+    `--check` changes nothing and exits with 1 if something is missing.
+
+    Parameters
+    ----------
+    check
+        Print what would change and change nothing; exits with 1 if anything would.
+    """
     if not check:
         migrate(json=json)
         return 0
@@ -41,7 +51,7 @@ def upgrade(*, check: bool = False, json: bool = False) -> int:
     return 1 if steps else 0
 
 
-async def missing(target: Target) -> tuple[str | None, list[Step], bool]:
+async def missing(target: Target) -> tuple[str | None, list[MissingRevision], bool]:
     """Return where the database is, what is missing, and whether that could be tried."""
     engine = connect(
         target, name="scrapersky-upgrade", pool_size=1, statement_timeout=None
@@ -70,7 +80,7 @@ async def missing(target: Target) -> tuple[str | None, list[Step], bool]:
 
 def show(
     revision: str | None,
-    steps: list[Step],
+    steps: list[MissingRevision],
     settings: Settings,
     *,
     is_tried: bool,
@@ -97,7 +107,11 @@ def show(
 
 
 def written(
-    revision: str | None, steps: list[Step], free: int | None, *, is_tried: bool
+    revision: str | None,
+    steps: list[MissingRevision],
+    free: int | None,
+    *,
+    is_tried: bool,
 ) -> Iterator[str]:
     """Write down what would change."""
     if not steps:
@@ -127,24 +141,28 @@ def written(
         yield f"{free / 1024**3:.1f} GiB are free."
 
 
-def worded(touched: Touched) -> str:
+def worded(touched: TableEffect) -> str:
     """Say what happens to a table, for how long, and who waits."""
     parts = [touched.effect]
     if touched.lock:
-        for_long = "a moment" if touched.locked < MOMENT else f"{touched.locked:,.0f} s"
+        for_long = (
+            "a moment"
+            if touched.locked < MOMENT_SECONDS
+            else f"{touched.locked:,.0f} s"
+        )
         parts.append(f"locked ({touched.lock}) for {for_long}")
-    if touched.seconds >= MOMENT:
+    if touched.seconds >= MOMENT_SECONDS:
         parts.append(f"about {touched.seconds:,.0f} s")
     if touched.disk >= 1024**2:
         parts.append(f"{mebibytes(touched.disk)} more")
     return ", ".join(parts)
 
 
-def warnings(steps: list[Step]) -> Iterator[str]:
+def warnings(steps: list[MissingRevision]) -> Iterator[str]:
     """Name the steps during which others would have to wait."""
     for one in steps:
         for touched in one.touches:
-            if touched.locked >= MOMENT:
+            if touched.locked >= MOMENT_SECONDS:
                 yield (
                     f"WARNING: {one.revision} locks {touched.table} for about "
                     f"{touched.locked:,.0f} s."

@@ -1,11 +1,12 @@
-"""`scrapersky user`, `scrapersky tenant`, `scrapersky key`: who may come in."""
+"""`scrapersky user` and `scrapersky key`: who may come in."""
 
 import getpass
 import secrets
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
+from cyclopts import App
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -14,7 +15,6 @@ from scrapersky.api.account.people import (
     TENANT_COLUMNS,
     USER_COLUMNS,
     add_key,
-    add_tenant,
     add_user,
     change_user,
 )
@@ -24,28 +24,59 @@ from scrapersky.api.auth.identity import ROLES, Permission
 from scrapersky.api.auth.password import HASHER, refuse_weak
 from scrapersky.cli.database import a_database
 from scrapersky.cli.operator import operator
-from scrapersky.cli.prepare import prepare
+from scrapersky.cli.options import CARE, AsJson, TenantName
 from scrapersky.cli.signals import raised_signals, run_stoppable
 from scrapersky.cli.stages import with_engine
-from scrapersky.cli.table import PlainTable, print_table
+from scrapersky.cli.table import PlainTable, print_done, print_json, print_table
 from scrapersky.cli.up import say
 from scrapersky.configuration import load_settings
 from scrapersky.errors import InvalidUserChange, UnknownRecord
 from scrapersky.records import LoginSession, Tenant, User
 from scrapersky.records.audit import note
 from scrapersky.records.status import Role
+from scrapersky.scheduler.prepare import prepare
+
+user_commands = App(
+    name="user",
+    group=CARE,
+    help="""\
+Manage accounts: create, list, deactivate, set a password.
+
+`scrapersky user create YOU@EXAMPLE.COM --role admin` creates the first administrator.
+""",
+)
 
 
+key_commands = App(
+    name="key",
+    group=CARE,
+    help="""\
+Create an API key for a program.
+""",
+)
+
+
+@user_commands.command(name="create")
 def create_user(
     email: str,
     *,
-    role: str = "viewer",
-    tenant: str | None = None,
+    role: Role = Role.VIEWER,
+    tenant: TenantName = None,
     subject: str | None = None,
+    json: AsJson = False,
 ) -> None:
     """Let a person in.
 
     Asks for a password on a terminal; elsewhere one is made and printed once.
+
+    Parameters
+    ----------
+    email
+        The e-mail address to log in with.
+    role
+        viewer, curator or admin.
+    subject
+        Who they are to the issuer of access tokens; then they need no password.
     """
     address, granted = checked(email, a_plain_email), Role(role)
     password, is_new = (None, False) if subject else a_password()
@@ -72,13 +103,18 @@ def create_user(
             )
             return made
 
-    on_database(act)
+    made = on_database(act)
+    if json:
+        told = {"id": made.id, "email": address, "role": granted.value}
+        print_json(told | ({"password": password} if is_new else {}))
+        return
     print(f"{address} can now log in as {granted.value}.")
     if is_new:
         print(f"Password (shown once): {password}")
 
 
-def list_users() -> None:
+@user_commands.command(name="list")
+def list_users(*, json: AsJson = False) -> None:
     """List everyone who may come in."""
 
     async def act(engine: AsyncEngine) -> Any:  # noqa: ANN401 - rows
@@ -91,8 +127,12 @@ def list_users() -> None:
         async with engine.connect() as connection:
             return (await connection.execute(query)).all()
 
+    rows = on_database(act) or ()
+    if json:
+        print_json([shown_user(row) for row in rows])
+        return
     table = PlainTable("tenant", "e-mail", "role", "disabled", "subject")
-    for row in on_database(act) or ():
+    for row in rows:
         disabled = (
             row.disabled_at.isoformat(timespec="minutes") if row.disabled_at else ""
         )
@@ -100,69 +140,78 @@ def list_users() -> None:
     print_table(table, whole=("tenant", "e-mail"))
 
 
-def disable_user(email: str, *, tenant: str | None = None) -> None:
-    """Shut a person out, everywhere and at once."""
+def shown_user(row: AnyRow) -> dict[str, Any]:
+    """Return a user as `--json` prints it."""
+    return {
+        "id": row.id,
+        "tenant": row.slug,
+        "email": row.email,
+        "role": row.role.value,
+        "disabled_at": row.disabled_at,
+        "subject": row.subject,
+    }
+
+
+@user_commands.command(name="disable")
+def disable_user(
+    email: str, *, tenant: TenantName = None, json: AsJson = False
+) -> None:
+    """Shut a person out, everywhere and at once.
+
+    Parameters
+    ----------
+    email
+        Whom.
+    """
     change(email, tenant, {"disabled_at": func.clock_timestamp()})
-    print(f"{email} is deactivated.")
+    told = {"email": email, "is_active": False}
+    print_done(f"{email} is deactivated.", told, as_json=json)
 
 
-def set_password(email: str, *, tenant: str | None = None) -> None:
-    """Set a new password; every session of that person ends."""
+@user_commands.command(name="password")
+def set_password(
+    email: str, *, tenant: TenantName = None, json: AsJson = False
+) -> None:
+    """Set a new password; every session of that person ends.
+
+    Parameters
+    ----------
+    email
+        Whose.
+    """
     password, is_new = a_password()
     values = {"password_hash": HASHER.hash(password), "disabled_at": None}
     change(email, tenant, values)
-    print(f"{email} has a new password.")
-    if is_new:
+    told = {"email": email, "password": password if is_new else None}
+    print_done(f"{email} has a new password.", told, as_json=json)
+    if is_new and not json:
         print(f"Password (shown once): {password}")
 
 
-def create_tenant(name: str, *, slug: str | None = None) -> None:
-    """Make a tenant: its data is invisible to every other."""
-
-    async def act(engine: AsyncEngine) -> AnyRow:
-        async with engine.begin() as connection:
-            home = await tenant_named(connection, None)
-            made = await add_tenant(connection, name=name, slug=slug)
-            await note(
-                connection,
-                operator(home.id),
-                "tenant.created",
-                f"tenants/{made.id}",
-                {"slug": made.slug},
-            )
-            return made
-
-    made = on_database(act)
-    print(f"{made.name} is a tenant now; its short name is {made.slug}.")
-    print(f"Next: scrapersky user create EMAIL --role admin --tenant {made.slug}")
-
-
-def list_tenants() -> None:
-    """List all tenants."""
-
-    async def act(engine: AsyncEngine) -> Any:  # noqa: ANN401 - rows
-        query = select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id)
-        async with engine.connect() as connection:
-            return (await connection.execute(query)).all()
-
-    table = PlainTable("short name", "name", "id", "suspended")
-    for row in on_database(act) or ():
-        table.add_row(row.slug, row.name, str(row.id), str(row.suspended_at or ""))
-    print_table(table, whole=("short name", "id"))
-
-
+@key_commands.command(name="create")
 def create_key(
     name: str,
     *,
-    role: str = "viewer",
-    tenant: str | None = None,
-    scope: Iterable[str] | None = None,
+    role: Role = Role.VIEWER,
+    tenant: TenantName = None,
+    scope: list[Permission] | None = None,
+    json: AsJson = False,
 ) -> None:
-    """Make an API key; its secret is printed once."""
+    """Make an API key; its secret is printed once.
+
+    Parameters
+    ----------
+    name
+        What it is for.
+    role
+        viewer, curator or admin.
+    scope
+        What it is limited to (may be given several times).
+    """
     granted = Role(role)
     scopes = [Permission(one) for one in scope or sorted(ROLES[granted])]
 
-    async def act(engine: AsyncEngine) -> str:
+    async def act(engine: AsyncEngine) -> dict[str, Any]:
         async with engine.begin() as connection:
             place = await tenant_named(connection, tenant)
             made, row = await add_key(
@@ -181,9 +230,19 @@ def create_key(
                 f"api-keys/{row.id}",
                 {"name": name, "role": granted.value, "scopes": scopes},
             )
-        return made.secret
+        return {
+            "id": row.id,
+            "name": name,
+            "role": granted.value,
+            "scopes": scopes,
+            "secret": made.secret,
+        }
 
-    print(on_database(act))
+    made = on_database(act)
+    if json:
+        print_json(made)
+    else:
+        print(made["secret"])
 
 
 def on_database(act: Any) -> Any:  # noqa: ANN401 - whatever the action returns

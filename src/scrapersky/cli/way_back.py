@@ -19,7 +19,7 @@ from scrapersky.db.connection import Target, check_server, connect
 from scrapersky.db.migrations.steps import begin, is_busy
 from scrapersky.db.releases import revision_meant
 from scrapersky.db.revision import current_revision, refuse_newer_schema, revisions
-from scrapersky.db.roles import PLAIN, quoted
+from scrapersky.db.roles import PLAIN, quote_name
 from scrapersky.errors import SchemaMismatch
 from scrapersky.scheduler.presence import live_processes
 
@@ -165,7 +165,7 @@ def attempt(connection: Connection, before: Content, revision: str) -> list[Loss
             gone = column not in after.columns[table]
             if gone and (table, column) not in before.made:
                 values = connection.scalar(
-                    text(f"SELECT count({quoted(column)}) FROM {named(table)}")
+                    text(f"SELECT count({quote_name(column)}) FROM {named(table)}")
                 )
                 found += [Loss(f"values of {table}.{column}", values)] if values else []
     return found
@@ -190,4 +190,4 @@ def content_of(connection: Connection) -> Content:
 
 def named(table: str) -> str:
     """Quote a table's name with its schema."""
-    return ".".join(map(quoted, table.split(".", 1)))
+    return ".".join(map(quote_name, table.split(".", 1)))

@@ -5,16 +5,16 @@ from typing import Final
 
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
-from scrapersky.cli.crew import end_with, give_way
 from scrapersky.cli.database import a_database
 from scrapersky.cli.garbage import without_collector
-from scrapersky.cli.prepare import prepare
 from scrapersky.cli.signals import run_stoppable, stop_on_signals
 from scrapersky.cli.up import a_listener, say
+from scrapersky.cli.worker_processes import end_with, lower_priority
 from scrapersky.configuration import load_settings
 from scrapersky.db.embedded import ignore
 from scrapersky.observability.log import configure_logs
-from scrapersky.scheduler.app import Background
+from scrapersky.scheduler.background import Background
+from scrapersky.scheduler.prepare import prepare
 from scrapersky.settings import Settings, address_of
 
 PORTS: Final = range(8001, 8101)
@@ -22,11 +22,21 @@ PORTS: Final = range(8001, 8101)
 
 
 def worker(*, beside: int | None = None) -> None:
-    """Run the stages and the scheduler, without the application."""
+    """Run the stages and the scheduler, without the application.
+
+    As many as you like, on any number of hosts: they share the work through the database that
+    `DATABASE_URL` names. Ctrl-C finishes what is in hand and hands the rest back. How it stands is
+    served at `WORKER_HOST`:`WORKER_PORT` (`/metrics`, `/health/live`, `/health/ready`).
+
+    Parameters
+    ----------
+    beside
+        The process that started this one, with which it ends; `up --workers` gives it.
+    """
     report: Callable[[str], None] = say
     if beside is not None:
         end_with(beside)
-        give_way()
+        lower_priority()
         report = ignore  # who started it has said all that a person needs
     loaded = load_settings()
     settings = loaded.settings

@@ -3,15 +3,29 @@
 from dataclasses import asdict
 
 import orjson
+from cyclopts import App
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.cli.operator import note_operation
+from scrapersky.cli.options import CARE, AsJson, ProcessName
 from scrapersky.cli.stages import on_database
-from scrapersky.cli.table import PlainTable, print_table
+from scrapersky.cli.table import PlainTable, print_done, print_table
 from scrapersky.scheduler.presence import LiveProcess, ask_to_drain, live_processes
 
+worker_commands = App(
+    name="workers",
+    group=CARE,
+    help="""\
+List the processes that serve and work: host, version, last sign of life, why one rests.
 
-def show(*, json: bool = False) -> None:
+`scrapersky workers drain NAME` lets one finish what it has and claim nothing more;
+`resume NAME` lets it claim again.
+""",
+)
+
+
+@worker_commands.default
+def show(*, json: AsJson = False) -> None:
     """List the processes that serve and work on the database."""
     live: list[LiveProcess] = on_database(live_processes)
     if json:
@@ -34,16 +48,20 @@ def show(*, json: bool = False) -> None:
     print_table(table, whole=("name", "version"))
 
 
-def drain(name: str) -> None:
+@worker_commands.command
+def drain(name: ProcessName, *, json: AsJson = False) -> None:
     """Let one process finish what it has in work, and claim nothing more."""
     on_database(asking(name, drain=True))
-    print(f"{name} was asked to drain; `scrapersky workers` says when it has.")
+    said = f"{name} was asked to drain; `scrapersky workers` says when it has."
+    print_done(said, {"name": name, "is_draining": True}, as_json=json)
 
 
-def resume(name: str) -> None:
+@worker_commands.command
+def resume(name: ProcessName, *, json: AsJson = False) -> None:
     """Let a process that was asked to drain claim again."""
     on_database(asking(name, drain=False))
-    print(f"{name} claims again.")
+    told = {"name": name, "is_draining": False}
+    print_done(f"{name} claims again.", told, as_json=json)
 
 
 def asking(name: str, *, drain: bool) -> object:

@@ -8,11 +8,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.dependencies.utils import request_params_to_args
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import (
-    APIRoute,
-    _effective_route_context_var,
-    iter_route_contexts,
-)
+from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.routing import Match, compile_path
@@ -26,6 +22,10 @@ def routes_with_calls(app: FastAPI) -> Iterator[tuple[Any, list[object]]]:
     """List every route, however its router was included, with all that it depends on."""
     for context in iter_route_contexts(app.routes):
         dependant: Dependant | None = getattr(context, "dependant", None)
+        route = getattr(context, "original_route", None)
+        if isinstance(route, DirectRoute) and dependant is not None:
+            # It would not ask for what an including router adds, such as a permission.
+            refuse_added(route, dependant)
         yield context, [*calls_of(dependant)] if dependant else []
 
 
@@ -84,10 +84,7 @@ class DirectRoute(APIRoute):
 
     @override
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        included = _effective_route_context_var.get()
-        is_mine = included is not None and included.original_route is self
-        # A router that is included may add what all of its routes depend on.
-        dependant: Dependant = included.dependant if is_mine else self.dependant  # type: ignore[union-attr]
+        dependant = self.dependant
         refuse_indirect(dependant)
         endpoint = self.endpoint
         takes_request = dependant.request_param_name
@@ -121,6 +118,14 @@ class DirectRoute(APIRoute):
             return response
 
         return handle
+
+
+def refuse_added(route: DirectRoute, included: Dependant) -> None:
+    """Raise if the router of a direct route was included with more to depend on."""
+    if len(included.dependencies) != len(route.dependant.dependencies):
+        raise TypeError(
+            f"{route.path} is direct: include its router without dependencies."
+        )
 
 
 def refuse_indirect(dependant: Dependant) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 PACKAGES: Final = ("scrapersky", "curation_sdk")
-READ: Final = frozenset({".py", ".toml", ".txt"})
+SOURCE_SUFFIXES: Final = frozenset({".py", ".toml", ".txt"})
 """What decides how it works. The page is built on each machine, and may differ by nothing."""
-LENGTH: Final = 8
+HASH_CHARACTERS: Final = 8
 
 
 def version() -> str:
@@ -27,12 +27,12 @@ def build() -> str:
         assert spec is not None  # noqa: S101 - we are in one, and import the other
         for place in map(Path, spec.submodule_search_locations or ()):
             for file in sorted(place.rglob("*")):
-                if file.suffix in READ:
+                if file.suffix in SOURCE_SUFFIXES:
                     name = file.relative_to(place).as_posix()
                     content = file.read_bytes()
                     found.update(f"{package}/{name} {len(content)}\n".encode())
                     found.update(content)
-    return found.hexdigest()[:LENGTH]
+    return found.hexdigest()[:HASH_CHARACTERS]
 
 
 def full_version() -> str:

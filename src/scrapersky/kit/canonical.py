@@ -15,11 +15,11 @@ from contact_extraction.errors import InvalidUrl
 from contact_extraction.urls import canonical_host
 from scrapersky.errors import InvalidSubject
 
-LONGEST_NAME = 254
-LONGEST_NUMBER = 40
-LONGEST_TEXT = 200
-SHORTEST_NUMBER = 6
-MOST_DIGITS = 15
+MAX_DOMAIN_CHARACTERS = 254
+MAX_PHONE_CHARACTERS = 40
+MAX_TEXT_CHARACTERS = 200
+MIN_PHONE_DIGITS = 6
+MAX_PHONE_DIGITS = 15
 SUBADDRESS = "+"
 NOT_IN_LOCAL = re.compile(r"[\s@\"(),:;<>\[\]\\]")
 APOSTROPHES = str.maketrans("\u2019\u02bc\uff07", "'''")
@@ -47,7 +47,7 @@ def canonical_email(text: str) -> str:
     """
     local, at, domain = text.strip().translate(APOSTROPHES).rpartition("@")
     # A leading apostrophe is a quotation mark that was copied along.
-    local = folded(local).lstrip("'")
+    local = fold_lookalikes(local).lstrip("'")
     if not at or not local or NOT_IN_LOCAL.search(local) or not is_printable(local):
         raise InvalidSubject("This is not an e-mail address.")
     return f"{local}@{canonical_domain(domain)}"
@@ -59,7 +59,7 @@ def canonical_domain(text: str) -> str:
         name = canonical_host(text.strip().rstrip(".").lower())
     except InvalidUrl as error:
         raise InvalidSubject(f"This is not a domain: {error.why}.") from error
-    if "." not in name or len(name) > LONGEST_NAME:
+    if "." not in name or len(name) > MAX_DOMAIN_CHARACTERS:
         raise InvalidSubject("This is not a domain.")
     return name
 
@@ -75,7 +75,7 @@ def canonical_phone(text: str, region: str | None = None) -> str:
             "This is not a phone number with its country code.",
             hint="Write it as +44 20 7946 0018.",
         )
-    return settled(next(filter(phonenumbers.is_valid_number, found), found[0]))
+    return stable_e164(next(filter(phonenumbers.is_valid_number, found), found[0]))
 
 
 def stored_phone(text: str | None, region: str | None = None) -> str | None:
@@ -88,7 +88,7 @@ def stored_phone(text: str | None, region: str | None = None) -> str | None:
         return None
     if not written.startswith("+"):
         valid = filter(phonenumbers.is_valid_number, readings(text, region))
-        return next(map(settled, valid), written if has_a_length(written) else None)
+        return next(map(stable_e164, valid), written if has_a_length(written) else None)
     try:
         number = canonical_phone(text)
     except InvalidSubject:
@@ -102,12 +102,14 @@ def stored_phones(
     """Return every number of texts that may hold several, each once, as it is stored."""
     parts = (part for text in texts if text for part in re.split(r"[;|\n]+", text))
     found = (
-        stored_phone(each, region) for part in parts for each in apart(part, region)
+        stored_phone(each, region)
+        for part in parts
+        for each in split_numbers(part, region)
     )
     return tuple(dict.fromkeys(number for number in found if number))
 
 
-def apart(text: str, region: str | None) -> list[str]:
+def split_numbers(text: str, region: str | None) -> list[str]:
     """Split what may be several numbers: a slash stands inside of one as well."""
     if has_a_length(text) and any(
         map(phonenumbers.is_valid_number, readings(text, region))
@@ -124,32 +126,32 @@ def phone_digits(written: str) -> str:
 
 def has_a_length(written: str | None) -> bool:
     """Say whether a text has as many digits as a phone number has."""
-    return SHORTEST_NUMBER <= len(phone_digits(written or "")) <= MOST_DIGITS
+    return MIN_PHONE_DIGITS <= len(phone_digits(written or "")) <= MAX_PHONE_DIGITS
 
 
 def number_in(text: str) -> str | None:
     """Return the number in a text, without what stands before it or an extension."""
-    found = NUMBER.findall(plain_signs(text[:LONGEST_TEXT]))
+    found = NUMBER.findall(plain_signs(text[:MAX_TEXT_CHARACTERS]))
     number = next(filter(has_a_length, found), found[0] if found else None)
     return " ".join(number.split()).rstrip(" (-/.") if number else None
 
 
 def readings(text: str, region: str | None) -> Iterator[phonenumbers.PhoneNumber]:
     """Yield what a text may mean as a number, the likeliest first."""
-    whole = plain_signs(text.strip()[:LONGEST_TEXT])
+    whole = plain_signs(text.strip()[:MAX_TEXT_CHARACTERS])
     # What is parsed are digits alone: the library takes `~12` for an extension.
     number = re.sub(r"[^0-9+]", "", number_in(text) or "")
     spelt = [number, whole]  # Letters are an extension, or digits: 800 FLOWERS.
     if number.startswith("00"):
         spelt.insert(1, f"+{number[2:]}")
-    for each in dict.fromkeys(one[:LONGEST_NUMBER] for one in spelt):
+    for each in dict.fromkeys(one[:MAX_PHONE_CHARACTERS] for one in spelt):
         with contextlib.suppress(phonenumbers.NumberParseException):
             yield phonenumbers.parse(each, region.upper() if region else None)
 
 
-def settled(number: phonenumbers.PhoneNumber) -> str:
+def stable_e164(number: phonenumbers.PhoneNumber) -> str:
     """Return E.164 that is its own form: "+49 (0)0..." still has a zero to drop."""
-    for _ in range(LONGEST_NUMBER):
+    for _ in range(MAX_PHONE_CHARACTERS):
         before, number = number, phonenumbers.parse(e164(number))
         if number == before:
             break
@@ -173,7 +175,7 @@ def mailbox_of(address: str) -> str:
     return f"{mailbox}@{domain}" if mailbox else address
 
 
-def folded(text: str) -> str:
+def fold_lookalikes(text: str) -> str:
     """Return a text in which letters that only look different are the same."""
     text = unicodedata.normalize("NFKC", text).lower()
     return unicodedata.normalize("NFKC", text)

@@ -19,11 +19,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-NOBODY: Final = 65534
+NOBODY_UID: Final = 65534
 CLONE_NEWNET, CLONE_NEWUSER, CLONE_THREAD = 0x4000_0000, 0x1000_0000, 0x1_0000
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 8, 22, 38
 CAPABILITIES_VERSION, CAP_DAC_READ_SEARCH = 0x2008_0522, 2
-OPEN_FILES: Final = 64
+MAX_OPEN_FILES: Final = 64
 
 SYSTEM_FILES: Final = ("/usr", "/lib", "/lib64", "/etc/localtime", "/dev/null",
                        "/dev/urandom")  # fmt: skip
@@ -63,10 +63,10 @@ def leave_root(libc: ctypes.CDLL, *, sees_little: bool) -> bool:
         return False
     try:
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresgid(NOBODY_UID, NOBODY_UID, NOBODY_UID)
         if needs_right:
             libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY_UID, NOBODY_UID, NOBODY_UID)
     except OSError:
         return False
     return not needs_right or keep_right(libc, CAP_DAC_READ_SEARCH)
@@ -93,7 +93,7 @@ def limit(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_OPEN_FILES, MAX_OPEN_FILES))
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
 
 
@@ -152,7 +152,7 @@ def allow_reading(libc: ctypes.CDLL, rules: int, path: str) -> None:
 # seccomp
 
 ARCHITECTURES: Final = {"x86_64": (0xC000_003E, 0), "aarch64": (0xC000_00B7, 1)}
-NEWEST: Final = 470
+NEWEST_SYSTEM_CALL: Final = 470
 """System calls that we do not know are not there."""
 OTHER_ABI: Final = 0x4000_0000
 
@@ -216,22 +216,22 @@ def filter_calls(libc: ctypes.CDLL) -> bool:
 
 def filter_program(architecture: int, column: int) -> Rule:
     """Write the filter: each call is compared in turn, and the first match decides."""
-    refuse = [returned(REFUSE | errno.EPERM)]
+    refuse = [return_instruction(REFUSE | errno.EPERM)]
     numbers = table(REFUSED, column)
     special = table(SPECIAL, column)
     own = os.getpid()
     program = [
         (LOAD, 0, 0, ARCHITECTURE_AT),
         (EQUAL, 1, 0, architecture),
-        returned(KILL),
+        return_instruction(KILL),
         (LOAD, 0, 0, NUMBER_AT),
         (GREATER, 0, 1, OTHER_ABI - 1),
-        returned(KILL),
+        return_instruction(KILL),
     ]
     for number in numbers.values():
         program += on(number, refuse)
     for number in table(MISSING, column).values():
-        program += on(number, [returned(REFUSE | errno.ENOSYS)])
+        program += on(number, [return_instruction(REFUSE | errno.ENOSYS)])
     blocks: dict[str, Rule] = {
         "clone": has_bit(0, CLONE_THREAD, then=ALLOW, other=REFUSE | errno.EPERM),
         "open": has_bit(1, WRITING, then=REFUSE | errno.EPERM, other=ALLOW),
@@ -244,9 +244,9 @@ def filter_program(architecture: int, column: int) -> Rule:
         program += on(number, blocks[name])
     return [
         *program,
-        (GREATER, 0, 1, NEWEST),
-        returned(REFUSE | errno.ENOSYS),
-        returned(ALLOW),
+        (GREATER, 0, 1, NEWEST_SYSTEM_CALL),
+        return_instruction(REFUSE | errno.ENOSYS),
+        return_instruction(ALLOW),
     ]
 
 
@@ -262,7 +262,7 @@ def table(written: str, column: int) -> dict[str, int]:
     return {name: int(number) for name, number in rows if number != "-"}
 
 
-def returned(what: int) -> tuple[int, int, int, int]:
+def return_instruction(what: int) -> tuple[int, int, int, int]:
     """End the filter with a decision."""
     return (RETURN, 0, 0, what)
 
@@ -275,12 +275,17 @@ def on(number: int, block: Rule) -> Rule:
 def has_bit(argument: int, bits: int, *, then: int, other: int) -> Rule:
     """Decide by whether an argument has one of some bits."""
     place = ARGUMENTS_AT + 8 * argument
-    return [(LOAD, 0, 0, place), (ANY_BIT, 0, 1, bits), returned(then), returned(other)]
+    return [
+        (LOAD, 0, 0, place),
+        (ANY_BIT, 0, 1, bits),
+        return_instruction(then),
+        return_instruction(other),
+    ]
 
 
 def is_one_of(argument: int, *values: int) -> Rule:
     """Allow only some values of an argument."""
     block: Rule = [(LOAD, 0, 0, ARGUMENTS_AT + 8 * argument)]
     for value in values:
-        block += on(value, [returned(ALLOW)])
-    return [*block, returned(REFUSE | errno.EPERM)]
+        block += on(value, [return_instruction(ALLOW)])
+    return [*block, return_instruction(REFUSE | errno.EPERM)]

@@ -9,7 +9,7 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from scrapersky.errors import InvalidCursor
 
-LONGEST = 16_000
+MAX_CURSOR_CHARACTERS = 16_000
 """Letters; the key in it may be a long text, and a URL holds no more."""
 
 
@@ -24,7 +24,7 @@ def write_cursor(key: bytes, scope: Any, place: Any) -> str:  # noqa: ANN401 - a
 
 def read_cursor(key: bytes, scope: Any, cursor: str) -> Any:  # noqa: ANN401 - any JSON
     """Return the place a cursor names, or raise InvalidCursor."""
-    if len(cursor) > LONGEST:
+    if len(cursor) > MAX_CURSOR_CHARACTERS:
         raise refusal()
     try:
         return signed_for(key, scope).loads(cursor)
@@ -34,12 +34,12 @@ def read_cursor(key: bytes, scope: Any, cursor: str) -> Any:  # noqa: ANN401 - a
 
 def signed_for(key: bytes, scope: Any) -> URLSafeSerializer:  # noqa: ANN401 - any JSON
     """Return what signs the places of one list, with a key that only that list has."""
-    return signing(key, orjson.dumps(scope, option=orjson.OPT_SORT_KEYS))
+    return cursor_signer(key, orjson.dumps(scope, option=orjson.OPT_SORT_KEYS))
 
 
 # The pages of one list follow one another.
 @lru_cache(500)
-def signing(key: bytes, salt: bytes) -> URLSafeSerializer:
+def cursor_signer(key: bytes, salt: bytes) -> URLSafeSerializer:
     """Return what signs with a key of this salt."""
     return URLSafeSerializer(
         key,

@@ -49,3 +49,9 @@ def has_hidden(text: str) -> bool:
 def visible(text: str) -> str:
     """Return a text without what is hidden in it, in one line."""
     return " ".join(HIDDEN.sub(" ", text).split())
+
+
+def split_name(name: str | None) -> tuple[str | None, str | None]:
+    """Split a name before its last word."""
+    first, _, last = (name or "").strip().rpartition(" ")
+    return first.strip() or None, last or None

@@ -18,15 +18,15 @@ def open_lock(path: Path) -> TextIO:
 
     Whoever can open a file can hold its lock, so others may not even read it.
     """
-    return os.fdopen(opened(path, os.O_RDWR), "r+", encoding="utf-8")
+    return os.fdopen(open_private(path, os.O_RDWR), "r+", encoding="utf-8")
 
 
 def open_log(path: Path) -> int:
     """Open a file to add to it; return its descriptor."""
-    return opened(path, os.O_WRONLY | os.O_APPEND)
+    return open_private(path, os.O_WRONLY | os.O_APPEND)
 
 
-def opened(path: Path, flags: int) -> int:
+def open_private(path: Path, flags: int) -> int:
     """Open or make a plain file that is ours alone; raise OSError for anything else."""
     descriptor = os.open(
         path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, ONLY_MINE

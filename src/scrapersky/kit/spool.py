@@ -1,13 +1,18 @@
-"""What is too long to be held in memory: a file without a name."""
+"""Where large bodies are held: in memory that is given back, or in a file without a name."""
 
+import ctypes
 import os
 import tempfile
+from functools import cache
+from typing import Final
 
-IN_MEMORY = 256 * 1024
+MAX_MEMORY_BYTES = 256 * 1024
 """Bytes of a body up to which it is not worth a file.
 
 Most pages are shorter. A hundred bodies at once are what a worker must have room for.
 """
+M_MMAP_THRESHOLD: Final = -3
+LARGE_BLOCK_BYTES: Final = 256 * 1024
 
 
 class Spool:
@@ -44,3 +49,16 @@ class Spool:
         descriptor, self._descriptor = getattr(self, "_descriptor", -1), -1
         if descriptor >= 0:
             os.close(descriptor)
+
+
+@cache
+def give_memory_back() -> None:
+    """Have the C library return large blocks to the system as soon as they are freed.
+
+    Left to itself, glibc raises the size from which it does so to that of the largest
+    block ever freed: after one page of five megabytes, bodies come from the heap, which
+    then keeps the size it had with all of them in it.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)

@@ -13,10 +13,10 @@ from zipfile import is_zipfile
 
 from scrapersky.errors import InvalidImport
 
-PACKED: Final = b"PK\x03\x04"
-LARGEST: Final = 50 * 1024**2
+ZIP_MAGIC: Final = b"PK\x03\x04"
+MAX_BYTES: Final = 50 * 1024**2
 """Bytes of a workbook."""
-MOST_ROWS: Final = 1_048_576
+MAX_ROWS: Final = 1_048_576
 """What a sheet of Excel holds."""
 READER: Final = "scrapersky.kit.workbook_reader"
 NOT_READABLE: Final = 3
@@ -25,7 +25,7 @@ NO_WORKBOOK: Final = "The file is a zip archive or a damaged workbook, not a lis
 HINT: Final = "Save it as CSV (UTF-8)."
 
 
-def as_table(book: Path, table: Path, rows: int = MOST_ROWS) -> None:
+def as_table(book: Path, table: Path, rows: int = MAX_ROWS) -> None:
     """Write the first rows of a workbook's first sheet as CSV, each on the line of its number.
 
     Raises InvalidImport for a file that is not a workbook, or is hostile.

@@ -18,21 +18,21 @@ from openpyxl.reader.excel import ExcelReader
 
 from scrapersky.kit.workbook import NOT_READABLE
 
-MOST_UNPACKED: Final = 500 * 1024**2
-MOST_PARTS: Final = 2_000
-MOST_COLUMNS: Final = 1_000
-PIECE: Final = 4_096
-MEMORY: Final = 2 * 1024**3
-CPU_SECONDS: Final = 300
+MAX_UNPACKED_BYTES: Final = 500 * 1024**2
+MAX_PARTS: Final = 2_000
+MAX_COLUMNS: Final = 1_000
+PIECE_BYTES: Final = 4_096
+MAX_MEMORY_BYTES: Final = 2 * 1024**3
+MAX_CPU_SECONDS: Final = 300
 
 
 def main(book: str, table: str, rows: str) -> int:
     """Be the process that reads."""
     if sys.platform == "linux":  # others do not keep it, or refuse it
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_UNPACKED, MOST_UNPACKED))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_UNPACKED_BYTES, MAX_UNPACKED_BYTES))
     try:
         with Path(table).open("w", encoding="utf-8", newline="") as written:
             # All in quotes: no cell can be taken for a delimiter, or a line of its own.
@@ -57,7 +57,7 @@ def rows_of(book: Path, most: int) -> Iterator[list[str]]:
     # Programs write sizes that do not hold; the rows themselves tell.
     shown[0].reset_dimensions()
     rows: Iterable[tuple[Any, ...]] = shown[0].iter_rows(
-        max_row=most, max_col=MOST_COLUMNS, values_only=True
+        max_row=most, max_col=MAX_COLUMNS, values_only=True
     )
     for row in rows:
         cells = [text_of_cell(value) for value in row]
@@ -74,7 +74,7 @@ def refuse_bombs(book: Path) -> None:
     with ZipFile(book) as packed:
         parts = packed.infolist()
         size = sum(part.file_size for part in parts)
-        if len(parts) > MOST_PARTS or size > MOST_UNPACKED:
+        if len(parts) > MAX_PARTS or size > MAX_UNPACKED_BYTES:
             raise ValueError("The workbook unpacks to more than is read.")
 
 
@@ -116,7 +116,7 @@ def refuse_document_type(text: IO[bytes]) -> None:
     parser = ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = lambda *_: begun.append(True)
-    while not begun and (piece := text.read(PIECE)):
+    while not begun and (piece := text.read(PIECE_BYTES)):
         parser.Parse(piece)
 
 

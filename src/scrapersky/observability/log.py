@@ -11,7 +11,7 @@ import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from curation_sdk import working_item
+from curation_sdk.working import working_item
 from scrapersky.observability.repeat import OncePerMinute
 
 Format = Literal["auto", "json", "console"]
@@ -30,7 +30,7 @@ NOISY = (
 """Libraries that report each small step; their warnings are enough."""
 
 
-class Copies:
+class LogListeners:
     """Hands a copy of every line on to whoever takes it, such as a collector."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Copies:
         return lambda: self._takers.remove(take)
 
 
-copies: Final = Copies()
+copies: Final = LogListeners()
 """The lines of this process: loggers keep the way that they were made with."""
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OWN: Final = "opentelemetry"
 """Whose lines are written and not sent: each would be about the sending of the last."""
 SAID_APART: Final = frozenset({"event", "level", "logger", "timestamp"})
-LONGEST: Final = 8_000
+MAX_CHARACTERS: Final = 8_000
 Plain = str | bool | int | float
 ContextOf = Callable[[object, object], "Context | None"]
 """Finds where the span of an item of a stage is."""
@@ -54,4 +54,4 @@ def plain(value: object) -> Plain:
     """Return a value as a record may hold it."""
     if isinstance(value, bool | int | float):
         return value
-    return str(value)[:LONGEST]
+    return str(value)[:MAX_CHARACTERS]

@@ -36,7 +36,7 @@ from curation_sdk.events import (
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.kit.build import build, version
 from scrapersky.reporting.database import DatabaseFigures
-from scrapersky.scheduler.app import Background
+from scrapersky.scheduler.background import Background
 from scrapersky.scheduler.presence import LiveProcess
 from scrapersky.scheduler.run_log import Run
 from scrapersky.settings import Settings

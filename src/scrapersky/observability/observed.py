@@ -7,7 +7,7 @@ from scrapersky.observability.metrics import Metrics
 from scrapersky.observability.stage_log import StageLog
 from scrapersky.observability.trace import open_traces
 from scrapersky.records.process import ProcessRole
-from scrapersky.scheduler.app import Background
+from scrapersky.scheduler.background import Background
 from scrapersky.settings import Settings
 
 

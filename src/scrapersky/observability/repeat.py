@@ -54,7 +54,7 @@ class OncePerMinute:
         """Take one line of ours."""
         if event.get("event") not in FAULTS:
             return event
-        repeated = self.count(tuple(sorted(map(shortened, event.items()))))
+        repeated = self.count(tuple(sorted(map(shorten_item, event.items()))))
         if repeated is None:
             raise structlog.DropEvent
         return {**event, "repeated": repeated} if repeated else event
@@ -70,7 +70,7 @@ class OncePerMinute:
         return repeated is not None
 
 
-def shortened(item: tuple[str, object]) -> tuple[str, str]:
+def shorten_item(item: tuple[str, object]) -> tuple[str, str]:
     """Return a value as two lines about the same fault have it."""
     name, value = item
     if name == "exc_info":

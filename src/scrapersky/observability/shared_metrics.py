@@ -17,7 +17,7 @@ from scrapersky.compat.prometheus import collect_shared
 from scrapersky.kit.build import build, version
 from scrapersky.observability.metrics import Metrics
 
-SAMPLE_EVERY: Final = 5.0
+SAMPLE_SECONDS: Final = 5.0
 
 
 class SharedMetrics:
@@ -41,4 +41,4 @@ async def keep_sampling(metrics: Metrics) -> None:
     """Look up again and again what nobody asks this process for."""
     while True:
         metrics.sample()
-        await asyncio.sleep(SAMPLE_EVERY)
+        await asyncio.sleep(SAMPLE_SECONDS)

@@ -18,14 +18,14 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from curation_sdk import working_item
 from curation_sdk.events import Claimed, DeadLettered, Event, Events, Retried, Settled
+from curation_sdk.working import working_item
 from scrapersky.crawler.log import FetchRecord
 from scrapersky.errors import ConfigurationError
 from scrapersky.kit.build import full_version
 from scrapersky.observability.log import copies
 from scrapersky.observability.log_export import LogExport
-from scrapersky.scheduler.app import Background
+from scrapersky.scheduler.background import Background
 from scrapersky.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_OPEN: Final = 10_000
 """Items that were claimed and not heard of again are given up beyond this many."""
 SECOND: Final = 1_000_000_000
-LONGEST: Final = 500
+MAX_CHARACTERS: Final = 500
 QUEUED_BY: Final = text("""SELECT DISTINCT ON (item) item, traceparent
   FROM unnest(CAST(:items AS uuid[])) item JOIN audit_log ON record_id = ANY(
     item || ARRAY(SELECT action_id FROM curation_changes c WHERE c.record_id = item AND queued)
@@ -48,7 +48,7 @@ LONGEST_EXPORT: Final = 3
 """Seconds that a collector has; one that is away must not hold up the end of a process."""
 
 
-class Traces:
+class TraceExporter:
     """The spans of one process, sent to a collector in the background."""
 
     def __init__(self, exporter: "SpanExporter", *, role: str) -> None:
@@ -138,7 +138,7 @@ class Traces:
             },
         )
         if record.why is not None:
-            span.set_status(Status(StatusCode.ERROR, record.why[:LONGEST]))
+            span.set_status(Status(StatusCode.ERROR, record.why[:MAX_CHARACTERS]))
         span.end(now)
 
     @contextmanager
@@ -209,7 +209,7 @@ class Traces:
         if event.correlation_id is not None:
             span.set_attribute("scrapersky.correlation_id", event.correlation_id)
         if error is not None:
-            span.set_status(Status(StatusCode.ERROR, error[:LONGEST]))
+            span.set_status(Status(StatusCode.ERROR, error[:MAX_CHARACTERS]))
         ended = time.time_ns()
         if linking is None or linking.done():
             span.end(ended)
@@ -238,7 +238,7 @@ class Traces:
             spans[str(row.item)].add_link(context, {"scrapersky.link": "queued by"})
 
 
-def open_traces(settings: Settings, *, role: str) -> Traces | None:
+def open_traces(settings: Settings, *, role: str) -> TraceExporter | None:
     """Begin to trace, and to send log lines, if a collector is named."""
     endpoint = settings.otel_exporter_otlp_endpoint
     if endpoint is None:
@@ -254,7 +254,7 @@ def open_traces(settings: Settings, *, role: str) -> Traces | None:
         ) from None
     address = f"{endpoint.rstrip('/')}/v1/traces"
     exporter = OTLPSpanExporter(endpoint=address, timeout=LONGEST_EXPORT)
-    traces = Traces(exporter, role=role)
+    traces = TraceExporter(exporter, role=role)
     if settings.otel_logs_exporter == "otlp":
         traces.send_logs(f"{endpoint.rstrip('/')}/v1/logs")
     return traces
@@ -271,4 +271,4 @@ def is_uuid(item: str) -> bool:
 def without_query(url: str) -> str:
     """Return an address without what may be personal in it."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"[:LONGEST]
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"[:MAX_CHARACTERS]

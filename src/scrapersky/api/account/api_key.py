@@ -1,40 +1,32 @@
 """Keys for programs."""
 
 from datetime import timedelta
-from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 from sqlalchemy import select
 
 from scrapersky.api.account.authority import authority_of
-from scrapersky.api.account.people import KEY_COLUMNS, MOST, add_key, revoke_key
-from scrapersky.api.account.schema import (
-    Everything,
-    KeyIn,
-    KeyMade,
-    KeyOut,
-    everything,
-)
+from scrapersky.api.account.people import KEY_COLUMNS, MAX_PEOPLE, add_key, revoke_key
+from scrapersky.api.account.schema import KeyIn, KeyMade, KeyOut
 from scrapersky.api.auth.authenticator import Authenticator
-from scrapersky.api.auth.identity import ROLES, Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, after_commit, allow
+from scrapersky.api.auth.identity import ROLES
+from scrapersky.api.dependency import Admin, Transaction, actor_of, after_commit
+from scrapersky.api.schema import ListOut, whole_list
 from scrapersky.records import ApiKey
 from scrapersky.records.audit import note
 
 router = APIRouter(prefix="/api-keys", tags=["api keys"])
 
-Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
-
 
 @router.get("", operation_id="list_api_keys")
-async def list_keys(who: Admin, connection: Transaction) -> Everything[KeyOut]:
+async def list_keys(who: Admin, connection: Transaction) -> ListOut[KeyOut]:
     """List the tenant's keys, the newest first; their secrets are not kept."""
     query = select(*KEY_COLUMNS).where(ApiKey.tenant_id == who.tenant_id)
     rows = await connection.execute(
-        query.order_by(ApiKey.created_at.desc(), ApiKey.id).limit(MOST)
+        query.order_by(ApiKey.created_at.desc(), ApiKey.id).limit(MAX_PEOPLE)
     )
-    return everything([KeyOut.model_validate(row) for row in rows])
+    return whole_list([KeyOut.model_validate(row) for row in rows])
 
 
 @router.post("", operation_id="create_api_key", status_code=201)

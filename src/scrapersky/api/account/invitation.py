@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Final
+from typing import Final
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
@@ -24,15 +24,16 @@ from scrapersky.api.account.session import enter
 from scrapersky.api.account.user import hash_of
 from scrapersky.api.auth.authenticator import Authenticator, counted_address
 from scrapersky.api.auth.credential import AnyRow, active_users, revoke_sessions
-from scrapersky.api.auth.identity import ROLES, Identity, Permission
+from scrapersky.api.auth.identity import ROLES
 from scrapersky.api.auth.local import refuse_other_sites
 from scrapersky.api.auth.rate_limit import refuse
 from scrapersky.api.dependency import (
     PUBLIC,
-    SystemBulk,
+    Admin,
+    Reader,
+    SystemBulkEngine,
     SystemTransaction,
     actor_of,
-    allow,
 )
 from scrapersky.errors import InvalidInvitation, InvalidUserChange
 from scrapersky.records import User
@@ -41,7 +42,7 @@ from scrapersky.records.status import Role
 
 router = APIRouter()
 
-LASTS: Final = timedelta(days=7)
+INVITATION_AGE: Final = timedelta(days=7)
 PURPOSE: Final = b"invitations"
 
 
@@ -76,14 +77,14 @@ class InvitationLink:
 async def invite(
     request: Request,
     user_id: UUID,
-    who: Annotated[Identity, allow(Permission.ADMINISTER)],
+    who: Admin,
     connection: SystemTransaction,
 ) -> InvitationOut:
     """Make a link by which a person chooses a password; it works once, for a week."""
     by = await authority_of(request, who, connection)
     user = await user_of(connection, who.tenant_id, user_id)
     by.refuse_user(user.tenant_id, user.role)
-    query = select(User.password_hash, func.clock_timestamp() + LASTS).where(
+    query = select(User.password_hash, func.clock_timestamp() + INVITATION_AGE).where(
         User.id == user.id
     )
     kept, expires_at = (await connection.execute(query)).one()
@@ -103,7 +104,7 @@ async def invite(
     tags=["session"],
 )
 async def accept(
-    request: Request, response: Response, given: InvitationIn, engine: SystemBulk
+    request: Request, response: Response, given: InvitationIn, engine: SystemBulkEngine
 ) -> SessionOut:
     """Choose a password with an invitation, and log in; the answer sets a cookie."""
     refuse_other_sites(request)
@@ -133,8 +134,8 @@ async def change_password(
     request: Request,
     response: Response,
     given: PasswordIn,
-    who: Annotated[Identity, allow(Permission.READ)],
-    engine: SystemBulk,
+    who: Reader,
+    engine: SystemBulkEngine,
 ) -> SessionOut:
     """Change one's own password; all other sessions end."""
     authenticator: Authenticator = request.app.state.authenticator

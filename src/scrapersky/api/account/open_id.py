@@ -23,9 +23,14 @@ from scrapersky.api.auth.credential import (
 )
 from scrapersky.api.auth.identity import ROLES
 from scrapersky.api.auth.local import is_from_this_machine
-from scrapersky.api.auth.open_id import LOGIN_TIMEOUT, Guest, OpenId, Visit
+from scrapersky.api.auth.open_id import (
+    LOGIN_TIMEOUT,
+    LoginAttempt,
+    OpenId,
+    ProviderUser,
+)
 from scrapersky.api.auth.rate_limit import refuse
-from scrapersky.api.dependency import PUBLIC, SystemBulk
+from scrapersky.api.dependency import PUBLIC, SystemBulkEngine
 from scrapersky.errors import (
     MalformedRequest,
     NotAllowed,
@@ -65,7 +70,10 @@ async def begin(
     provider = provider_of(request)
     authenticator: Authenticator = request.app.state.authenticator
     take_turn(request)
-    visit, callback = Visit.begin(back, authenticator.clock()), redirect_uri(request)
+    visit, callback = (
+        LoginAttempt.begin(back, authenticator.clock()),
+        redirect_uri(request),
+    )
     try:
         address = await provider.way_there(visit, callback)
     except ScraperSkyError as error:
@@ -90,20 +98,20 @@ async def begin(
     dependencies=[PUBLIC],
     include_in_schema=False,
 )
-async def end(request: Request, engine: SystemBulk) -> RedirectResponse:
+async def end(request: Request, engine: SystemBulkEngine) -> RedirectResponse:
     """Take back a browser that the provider has sent, and open its session."""
     provider = provider_of(request)
     authenticator: Authenticator = request.app.state.authenticator
     take_turn(request)
     sealed, callback = request.cookies.get(VISIT, ""), redirect_uri(request)
-    visit = Visit.unsealed(sealed, authenticator.secret, authenticator.clock())
+    visit = LoginAttempt.unsealed(sealed, authenticator.secret, authenticator.clock())
     if visit is None:
         return RedirectResponse("/?login=expired", 303)
     try:
         answer = dict(request.query_params)
         guest = await provider.welcome(visit, answer, callback)
         async with engine.begin() as connection:
-            user = await user_of_guest(connection, authenticator, provider, guest)
+            user = await user_of_provider(connection, authenticator, provider, guest)
             if before := request.cookies.get(authenticator.cookie):
                 await close_session(connection, before)
             session = await open_session(
@@ -118,11 +126,11 @@ async def end(request: Request, engine: SystemBulk) -> RedirectResponse:
     return response
 
 
-async def user_of_guest(
+async def user_of_provider(
     connection: AsyncConnection,
     authenticator: Authenticator,
     provider: OpenId,
-    guest: Guest,
+    guest: ProviderUser,
 ) -> AnyRow:
     """Return the account of who came back: known, invited by their address, or new.
 
@@ -184,7 +192,7 @@ async def change_role(connection: AsyncConnection, user: AnyRow, role: Role) -> 
 
 
 async def known(
-    connection: AsyncConnection, authenticator: Authenticator, guest: Guest
+    connection: AsyncConnection, authenticator: Authenticator, guest: ProviderUser
 ) -> AnyRow | None:
     """Find an account by its subject, or by an address that the provider vouches for."""
     ours = select(*USER_COLUMNS).where(

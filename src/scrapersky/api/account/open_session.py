@@ -1,49 +1,42 @@
 """Where people are logged in: seen by themselves and their admins, and ended."""
 
-from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 
 from scrapersky.api.account.authority import authority_of
 from scrapersky.api.account.people import user_of
-from scrapersky.api.account.schema import (
-    Everything,
-    OpenSession,
-    SessionsEnded,
-    everything,
-)
+from scrapersky.api.account.schema import OpenSession, SessionsEnded
 from scrapersky.api.auth.authenticator import Authenticator
 from scrapersky.api.auth.credential import digest, revoke_sessions, sessions_of
-from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import (
+    Admin,
+    Reader,
     SystemTransaction,
     actor_of,
     after_commit,
-    allow,
 )
+from scrapersky.api.schema import ListOut, whole_list
 from scrapersky.errors import UnknownRecord
 from scrapersky.records.audit import note
 
 router = APIRouter(tags=["session"])
 
-Anyone = Annotated[Identity, allow(Permission.READ)]
-Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
-
 
 @router.get("/sessions", operation_id="list_sessions")
 async def list_mine(
-    request: Request, who: Anyone, connection: SystemTransaction
-) -> Everything[OpenSession]:
+    request: Request, who: Reader, connection: SystemTransaction
+) -> ListOut[OpenSession]:
     """List where the caller is logged in; whoever is nobody's account is nowhere."""
     if who.user_id is None:
-        return everything([])
+        return whole_list([])
     return await listed(request, connection, who.tenant_id, who.user_id)
 
 
 @router.delete("/sessions", operation_id="end_other_sessions")
 async def end_others(
-    request: Request, who: Anyone, connection: SystemTransaction
+    request: Request, who: Reader, connection: SystemTransaction
 ) -> SessionsEnded:
     """Log the caller out everywhere but here."""
     if who.user_id is None:
@@ -59,7 +52,7 @@ async def end_others(
 
 @router.delete("/sessions/{session_id}", operation_id="end_session", status_code=204)
 async def end_one(
-    request: Request, session_id: UUID, who: Anyone, connection: SystemTransaction
+    request: Request, session_id: UUID, who: Reader, connection: SystemTransaction
 ) -> None:
     """End one session of the caller."""
     ended = (
@@ -74,7 +67,7 @@ async def end_one(
 @router.get("/users/{user_id}/sessions", operation_id="list_sessions_of_user")
 async def list_theirs(
     request: Request, user_id: UUID, who: Admin, connection: SystemTransaction
-) -> Everything[OpenSession]:
+) -> ListOut[OpenSession]:
     """List where a person of the tenant is logged in."""
     await user_of(connection, who.tenant_id, user_id)
     return await listed(request, connection, who.tenant_id, user_id)
@@ -90,7 +83,7 @@ async def end_theirs(
 
 async def listed(
     request: Request, connection: SystemTransaction, tenant_id: UUID, user_id: UUID
-) -> Everything[OpenSession]:
+) -> ListOut[OpenSession]:
     """Write down the sessions of a person, without what makes them theirs."""
     mine = getattr(request.state, "session", None)
     here = None if mine is None else digest(mine)
@@ -101,7 +94,7 @@ async def listed(
         )
         for row in rows
     ]
-    return everything(found)
+    return whole_list(found)
 
 
 async def end(

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -33,6 +33,7 @@ USER_COLUMNS: Final = (
     User.disabled_at,
     User.created_at,
     User.updated_at,
+    and_(User.password_hash.is_(None), User.subject.is_(None)).label("is_invited"),
 )
 KEY_COLUMNS: Final = (
     ApiKey.id,
@@ -53,7 +54,7 @@ TENANT_COLUMNS: Final = (
     Tenant.created_at,
     Tenant.budget,
 )
-MOST: Final = 1_000
+MAX_PEOPLE: Final = 1_000
 """People or keys that one list shows."""
 CONTACT_LIKE: Final = {
     "all": [{"field": "contact_likelihood", "comparison": "at_least", "value": 0.05}]
@@ -67,7 +68,7 @@ async def users_of(connection: AsyncConnection, tenant_id: UUID) -> Sequence[Any
         select(*USER_COLUMNS)
         .where(User.tenant_id == tenant_id, User.is_system.is_(False))
         .order_by(User.email)
-        .limit(MOST)
+        .limit(MAX_PEOPLE)
     )
     return (await connection.execute(query)).all()
 

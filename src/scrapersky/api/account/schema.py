@@ -1,14 +1,15 @@
 """What comes in and goes out about people, keys and tenants."""
 
 from datetime import datetime
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from scrapersky.api.auth.identity import Permission, Via
-from scrapersky.api.auth.password import LONGEST
-from scrapersky.curation.site_budget import MOST
+from scrapersky.api.auth.password import MAX_CHARACTERS
+from scrapersky.api.schema import RequestModel
+from scrapersky.curation.site_budget import MAX_BUDGET
 from scrapersky.errors import InvalidSubject
 from scrapersky.kit.canonical import canonical_email
 from scrapersky.records.status import Role
@@ -63,40 +64,15 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(a_name
 Subject = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(a_name)]
 Password = Annotated[
     str,
-    Field(min_length=1, max_length=LONGEST, json_schema_extra={"format": "password"}),
+    Field(
+        min_length=1,
+        max_length=MAX_CHARACTERS,
+        json_schema_extra={"format": "password"},
+    ),
 ]
 
 
-class Asked(BaseModel):
-    """A request: what it does not know, it refuses."""
-
-    model_config = ConfigDict(extra="forbid", strict=False)
-
-
-class Total(BaseModel):
-    """How many there are."""
-
-    count: int
-    is_exact: bool = True
-
-
-Item = TypeVar("Item")
-
-
-class Everything(BaseModel, Generic[Item]):
-    """A list that is short enough to be given whole."""
-
-    items: list[Item]
-    next_cursor: str | None = None
-    total: Total
-
-
-def everything(items: list[Item]) -> Everything[Item]:
-    """Give a whole list."""
-    return Everything(items=items, total=Total(count=len(items)))
-
-
-class LoginIn(Asked):
+class LoginIn(RequestModel):
     """A person at the login."""
 
     email: Email
@@ -132,7 +108,7 @@ class SessionOut(BaseModel):
     version: str
 
 
-class UserIn(Asked):
+class UserIn(RequestModel):
     """A person to let in."""
 
     email: NewEmail
@@ -156,21 +132,21 @@ class InvitationOut(BaseModel):
     expires_at: datetime
 
 
-class InvitationIn(Asked):
+class InvitationIn(RequestModel):
     """An invited person, who chooses a password."""
 
     token: str = Field(min_length=1, max_length=1_000)
     password: Password
 
 
-class PasswordIn(Asked):
+class PasswordIn(RequestModel):
     """A person who changes their own password."""
 
     current: Password
     password: Password
 
 
-class UserChange(Asked):
+class UserChange(RequestModel):
     """What changes of a person; what is left out stays."""
 
     name: Name | None = None
@@ -191,6 +167,9 @@ class UserOut(BaseModel):
     role: Role
     subject: str | None
     disabled_at: datetime | None
+    is_invited: bool = Field(
+        description="Whether they have no password yet, and no other way to log in."
+    )
     created_at: datetime
     updated_at: datetime
 
@@ -229,7 +208,7 @@ class SessionsEnded(BaseModel):
     ended: int
 
 
-class KeyIn(Asked):
+class KeyIn(RequestModel):
     """A key for a program."""
 
     name: Name = Field(examples=["nightly export"])
@@ -264,7 +243,7 @@ class KeyMade(KeyOut):
     secret: str = Field(examples=["ssk_AbCdEfGhJk_..."])
 
 
-class TenantIn(Asked):
+class TenantIn(RequestModel):
     """A tenant to make, best with someone who can log in."""
 
     name: Name
@@ -274,16 +253,21 @@ class TenantIn(Asked):
     admin: UserIn | None = Field(None, description="Its first admin.")
 
 
-class TenantLimits(Asked):
+class TenantLimits(RequestModel):
     """What a tenant may take a day (UTC); what is left out stays."""
 
-    pages_stored: Annotated[int, Field(ge=0, le=MOST)] | None = None
-    pages_fetched: Annotated[int, Field(ge=0, le=MOST)] | None = None
-    bytes: Annotated[int, Field(ge=0, le=MOST)] | None = None
-    parse_seconds: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    pages_stored: Annotated[int, Field(ge=0, le=MAX_BUDGET)] | None = None
+    pages_fetched: Annotated[int, Field(ge=0, le=MAX_BUDGET)] | None = None
+    bytes: Annotated[int, Field(ge=0, le=MAX_BUDGET)] | None = None
+    parse_seconds: Annotated[int, Field(ge=0, le=MAX_BUDGET)] | None = None
+    snapshot_bytes: Annotated[int, Field(ge=0, le=MAX_BUDGET)] | None = Field(
+        None,
+        description="Packed bytes of pages that are kept as they were read, at any time; "
+        "0 keeps none.",
+    )
 
 
-class TenantChange(Asked):
+class TenantChange(RequestModel):
     """What changes of a tenant; what is left out stays."""
 
     name: Name | None = None

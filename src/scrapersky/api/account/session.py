@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import Select
@@ -24,15 +24,15 @@ from scrapersky.api.auth.credential import (
     open_session,
     revoke_token,
 )
-from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity
 from scrapersky.api.auth.local import refuse_other_sites
 from scrapersky.api.auth.rate_limit import refuse
 from scrapersky.api.dependency import (
     PUBLIC,
-    SystemBulk,
+    Reader,
+    SystemBulkEngine,
     SystemTransaction,
     after_commit,
-    allow,
 )
 from scrapersky.errors import InvalidSubject, NotAllowed, NotAuthenticated
 from scrapersky.kit.canonical import canonical_email
@@ -47,17 +47,15 @@ MOST_ACCOUNTS = 3
 
 
 @router.get("", operation_id="get_session")
-async def show(
-    request: Request, who: Annotated[Identity, allow(Permission.READ)]
-) -> SessionOut:
+async def show(request: Request, who: Reader) -> SessionOut:
     """Report who is asking, and what they may do."""
     session = getattr(request.state, "session", None)
-    return shown(request, who, csrf_token(session) if session else None)
+    return session_out(request, who, csrf_token(session) if session else None)
 
 
 @router.post("", operation_id="log_in", status_code=201, dependencies=[PUBLIC])
 async def log_in(
-    request: Request, response: Response, given: LoginIn, engine: SystemBulk
+    request: Request, response: Response, given: LoginIn, engine: SystemBulkEngine
 ) -> SessionOut:
     """Log in with e-mail address and password; the answer sets a cookie."""
     # No connection is held while the password is hashed: those who are logged in
@@ -81,14 +79,14 @@ async def enter(
         )
     authenticator.forget()
     hand_over(request, response, session)
-    return shown(request, authenticator.person(user), csrf_token(session))
+    return session_out(request, authenticator.person(user), csrf_token(session))
 
 
 @router.delete("", operation_id="log_out", status_code=204)
 async def log_out(
     request: Request,
     response: Response,
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: SystemTransaction,
 ) -> None:
     """End the session, or revoke the access token that asks."""
@@ -133,7 +131,7 @@ async def recognise(
         return user
     raise NotAuthenticated(
         "Wrong e-mail address or password.",
-        hint="An admin of your tenant can set a new password.",
+        hint="Your administrator can set a new password.",
     )
 
 
@@ -198,7 +196,7 @@ def forms_of(email: str) -> set[str]:
     return forms
 
 
-def shown(request: Request, who: Identity, token: str | None) -> SessionOut:
+def session_out(request: Request, who: Identity, token: str | None) -> SessionOut:
     """Write down who someone is."""
     return SessionOut(
         via=who.via,

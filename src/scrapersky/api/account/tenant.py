@@ -1,6 +1,6 @@
 """The tenants of this installation, for whoever runs it."""
 
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,27 +9,21 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from scrapersky.api.account.authority import authority_of
 from scrapersky.api.account.people import (
-    MOST,
+    MAX_PEOPLE,
     TENANT_COLUMNS,
     add_tenant,
     add_user,
 )
-from scrapersky.api.account.schema import (
-    Everything,
-    TenantChange,
-    TenantIn,
-    TenantOut,
-    everything,
-)
+from scrapersky.api.account.schema import TenantChange, TenantIn, TenantOut
 from scrapersky.api.account.user import hash_of
 from scrapersky.api.auth.authenticator import Authenticator
-from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import (
+    Operator,
     SystemTransaction,
     actor_of,
     after_commit,
-    allow,
 )
+from scrapersky.api.schema import ListOut, whole_list
 from scrapersky.errors import InvalidUserChange, RecordConflict, UnknownRecord
 from scrapersky.records import Tenant
 from scrapersky.records.audit import note
@@ -37,17 +31,17 @@ from scrapersky.records.status import Role
 
 router = APIRouter(prefix="/tenants", tags=["tenants"])
 
-Operator = Annotated[Identity, allow(Permission.OPERATE)]
-
 
 @router.get("", operation_id="list_tenants")
 async def list_tenants(
     _who: Operator, connection: SystemTransaction
-) -> Everything[TenantOut]:
+) -> ListOut[TenantOut]:
     """List all tenants, the oldest first."""
-    query = select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id).limit(MOST)
+    query = (
+        select(*TENANT_COLUMNS).order_by(Tenant.created_at, Tenant.id).limit(MAX_PEOPLE)
+    )
     rows = await connection.execute(query)
-    return everything([TenantOut.model_validate(row) for row in rows])
+    return whole_list([TenantOut.model_validate(row) for row in rows])
 
 
 @router.post("", operation_id="create_tenant", status_code=201)
@@ -84,7 +78,7 @@ async def create(
 
 
 @router.patch("/{tenant_id}", operation_id="update_tenant")
-async def change(
+async def change_tenant(
     request: Request,
     tenant_id: UUID,
     who: Operator,
@@ -93,7 +87,7 @@ async def change(
 ) -> TenantOut:
     """Rename a tenant, or suspend it: nobody of it is let in until it is not."""
     authenticator: Authenticator = request.app.state.authenticator
-    values = changes(given)
+    values = tenant_changes(given)
     if (
         values.get("suspended_at") is not None
         and tenant_id == authenticator.home_tenant
@@ -121,7 +115,7 @@ async def change(
     return TenantOut.model_validate(changed)
 
 
-def changes(given: TenantChange) -> dict[str, Any]:
+def tenant_changes(given: TenantChange) -> dict[str, Any]:
     """Return the columns a request changes."""
     values = given.model_dump(exclude_unset=True)
     if values.get("name", "") is None or not values:

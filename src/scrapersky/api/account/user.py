@@ -1,6 +1,6 @@
 """The people of a tenant."""
 
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -14,42 +14,33 @@ from scrapersky.api.account.people import (
     user_of,
     users_of,
 )
-from scrapersky.api.account.schema import (
-    Everything,
-    UserChange,
-    UserIn,
-    UserOut,
-    everything,
-)
+from scrapersky.api.account.schema import UserChange, UserIn, UserOut
 from scrapersky.api.auth.authenticator import Authenticator
 from scrapersky.api.auth.credential import revoke_sessions
-from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.auth.password import refuse_weak
 from scrapersky.api.dependency import (
+    Admin,
     SystemTransaction,
-    Transaction,
     actor_of,
     after_commit,
-    allow,
 )
+from scrapersky.api.schema import ListOut, whole_list
 from scrapersky.errors import InvalidUserChange
 from scrapersky.records.audit import note
 
 router = APIRouter(prefix="/users", tags=["users"])
 
-Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
-
 
 @router.get("", operation_id="list_users")
-async def list_users(who: Admin, connection: Transaction) -> Everything[UserOut]:
+async def list_users(who: Admin, connection: SystemTransaction) -> ListOut[UserOut]:
     """List the people of the tenant."""
     rows = await users_of(connection, who.tenant_id)
-    return everything([UserOut.model_validate(row) for row in rows])
+    return whole_list([UserOut.model_validate(row) for row in rows])
 
 
 @router.post("", operation_id="create_user", status_code=201)
 async def create(
-    request: Request, who: Admin, connection: Transaction, given: UserIn
+    request: Request, who: Admin, connection: SystemTransaction, given: UserIn
 ) -> UserOut:
     """Let a person in."""
     authenticator: Authenticator = request.app.state.authenticator
@@ -73,13 +64,13 @@ async def create(
 
 
 @router.get("/{user_id}", operation_id="get_user")
-async def show(user_id: UUID, who: Admin, connection: Transaction) -> UserOut:
+async def show(user_id: UUID, who: Admin, connection: SystemTransaction) -> UserOut:
     """Show one person."""
     return UserOut.model_validate(await user_of(connection, who.tenant_id, user_id))
 
 
 @router.patch("/{user_id}", operation_id="update_user")
-async def change(
+async def change_user_account(
     request: Request,
     user_id: UUID,
     who: Admin,
@@ -89,7 +80,7 @@ async def change(
 ) -> UserOut:
     """Change a person's name, role, password or subject, or shut them out."""
     authenticator: Authenticator = request.app.state.authenticator
-    values = changes(given)
+    values = user_changes(given)
     if "password" in values:
         values["password_hash"] = await hash_of(authenticator, values.pop("password"))
     if "subject" in values:
@@ -108,7 +99,7 @@ async def change(
 
 @router.delete("/{user_id}", operation_id="delete_user", status_code=204)
 async def remove(
-    request: Request, user_id: UUID, who: Admin, connection: Transaction
+    request: Request, user_id: UUID, who: Admin, connection: SystemTransaction
 ) -> None:
     """Remove a person and revoke their keys; what else they made stays."""
     by = await authority_of(request, who, connection)
@@ -119,7 +110,7 @@ async def remove(
     after_commit(request, authenticator.forget)
 
 
-def changes(given: UserChange) -> dict[str, Any]:
+def user_changes(given: UserChange) -> dict[str, Any]:
     """Return the columns a request changes."""
     values = given.model_dump(exclude_unset=True)
     if values.get("role", "") is None or values.get("password", "") is None:

@@ -47,7 +47,7 @@ from scrapersky.settings import Settings
 
 COOKIE: Final = "scrapersky_session"
 CSRF_HEADER: Final = "x-csrf-token"
-REMEMBERED: Final = timedelta(seconds=10)
+CACHE_AGE: Final = timedelta(seconds=10)
 """How long a look-up is believed: a disabled user is out after that at the latest."""
 REMEMBERED_WHILE_OPEN: Final = timedelta(seconds=0.5)
 """The same for requests that stay open and ask again: a logout ends them."""
@@ -83,10 +83,10 @@ class Authenticator:
     passwords: Passwords = field(default_factory=Passwords)
     clock: Clock = utc_now
     _known: LookupCache[bytes, Account] = field(
-        default_factory=partial(LookupCache, lasts=REMEMBERED)
+        default_factory=partial(LookupCache, lasts=CACHE_AGE)
     )
     _has_people: LookupCache[str, bool] = field(
-        default_factory=partial(LookupCache, lasts=REMEMBERED)
+        default_factory=partial(LookupCache, lasts=CACHE_AGE)
     )
     _of_late: LookupCache[bytes, Account] = field(
         default_factory=partial(LookupCache, lasts=REMEMBERED_WHILE_OPEN)
@@ -362,7 +362,7 @@ def may_be_local(settings: Settings) -> bool:
     )
 
 
-async def refuse_open_house(settings: Settings, engine: AsyncEngine) -> None:
+async def require_a_way_to_log_in(settings: Settings, engine: AsyncEngine) -> None:
     """Raise if the application would listen where nobody could ever log in."""
     if may_be_local(settings) or settings.jwt_secret or settings.jwt_jwks_url:
         return

@@ -30,13 +30,13 @@ from scrapersky.records.status import Role
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 KEY_FORM: Final = re.compile(r"^(ssk_[A-Za-z0-9]{10})_([A-Za-z0-9_-]{43})$")
-SEEN_EVERY: Final = timedelta(minutes=1)
+SEEN_INTERVAL: Final = timedelta(minutes=1)
 """How exactly the last use of a key or session is kept."""
-IDLE: Final = timedelta(days=2)
+IDLE_TIMEOUT: Final = timedelta(days=2)
 """A session that nobody used for this long is over, whatever its end."""
 MOST_SESSIONS: Final = 200
 """Sessions that one list shows."""
-SWEPT: Final = 100
+SWEPT_ROWS: Final = 100
 """Rows past their time that go with each new one."""
 LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 
@@ -138,11 +138,13 @@ async def account_of_session(engine: AsyncEngine, session: str) -> Account | Non
     query = (
         active_users()
         .join(LoginSession, LoginSession.user_id == User.id)
-        .add_columns(LoginSession.expires_at, LoginSession.seen_at < now - SEEN_EVERY)
+        .add_columns(
+            LoginSession.expires_at, LoginSession.seen_at < now - SEEN_INTERVAL
+        )
         .where(
             LoginSession.token_hash == hashed,
             LoginSession.expires_at > now,
-            LoginSession.seen_at > now - IDLE,
+            LoginSession.seen_at > now - IDLE_TIMEOUT,
         )
     )
     async with engine.begin() as connection:
@@ -175,7 +177,8 @@ async def account_of_key(engine: AsyncEngine, secret: str) -> Account | None:
             User.role.label("role_of_maker"),
             Tenant.name.label("tenant_name"),
             (
-                ApiKey.last_used_at.is_(None) | (ApiKey.last_used_at < now - SEEN_EVERY)
+                ApiKey.last_used_at.is_(None)
+                | (ApiKey.last_used_at < now - SEEN_INTERVAL)
             ).label("is_due"),
         )
         .join(Tenant, Tenant.id == ApiKey.tenant_id)
@@ -233,7 +236,7 @@ async def open_session(
     now = func.clock_timestamp()
     over = select(LoginSession.token_hash).where(LoginSession.expires_at < now)
     await connection.execute(
-        delete(LoginSession).where(LoginSession.token_hash.in_(over.limit(SWEPT)))
+        delete(LoginSession).where(LoginSession.token_hash.in_(over.limit(SWEPT_ROWS)))
     )
     await connection.execute(
         insert(LoginSession).values(
@@ -267,7 +270,7 @@ async def sessions_of(
             LoginSession.tenant_id == tenant_id,
             LoginSession.user_id == user_id,
             LoginSession.expires_at > now,
-            LoginSession.seen_at > now - IDLE,
+            LoginSession.seen_at > now - IDLE_TIMEOUT,
         )
         .order_by(LoginSession.seen_at.desc(), LoginSession.id)
         .limit(MOST_SESSIONS)
@@ -306,7 +309,7 @@ async def revoke_token(
         RevokedToken.expires_at < func.clock_timestamp()
     )
     await connection.execute(
-        delete(RevokedToken).where(RevokedToken.token_hash.in_(over.limit(SWEPT)))
+        delete(RevokedToken).where(RevokedToken.token_hash.in_(over.limit(SWEPT_ROWS)))
     )
     await connection.execute(
         upsert(RevokedToken)

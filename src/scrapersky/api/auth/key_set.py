@@ -11,11 +11,11 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from scrapersky.errors import ScraperSkyError
-from scrapersky.providers.client import Client, ClientPolicy, Request
+from scrapersky.providers.client import ClientPolicy, ProviderClient, ProviderRequest
 
 log = structlog.get_logger(__name__)
 
-FRESH: Final = timedelta(minutes=10)
+KEYS_MAX_AGE: Final = timedelta(minutes=10)
 SOONEST_AGAIN: Final = timedelta(seconds=30)
 """Between two fetches, however many tokens name keys that nobody has."""
 MOST_KEYS: Final = 50
@@ -50,7 +50,7 @@ class KeySet:
         self, url: str, *, user_agent: str, clock: Callable[[], float] | None = None
     ) -> None:
         self._url = url
-        self._client = Client("JWKS", user_agent=user_agent, policy=POLICY)
+        self._client = ProviderClient("JWKS", user_agent=user_agent, policy=POLICY)
         self._keys: dict[str | None, SigningKey] = {}
         self._fetched = -float("inf")
         self._asked = -float("inf")
@@ -77,7 +77,7 @@ class KeySet:
         return (self._clock or asyncio.get_running_loop().time)()
 
     def _is_stale(self) -> bool:
-        return self._now() - self._fetched > FRESH.total_seconds()
+        return self._now() - self._fetched > KEYS_MAX_AGE.total_seconds()
 
     async def _refresh(self, wanted: str | None) -> None:
         async with self._lock:
@@ -87,7 +87,7 @@ class KeySet:
                 return
             self._asked = self._now()
             try:
-                request = Request("GET", self._url, what="the signing keys")
+                request = ProviderRequest("GET", self._url, what="the signing keys")
                 answer = await self._client.ask(request)
                 if answer.status == 200 and answer.is_json:  # noqa: PLR2004
                     self._keys = read_keys(answer.data)

@@ -29,7 +29,12 @@ from scrapersky.api.auth.token import (
 from scrapersky.errors import NotAuthenticated, ScraperSkyError
 from scrapersky.kit.clock import Clock, utc_now
 from scrapersky.kit.plain_text import plain_text
-from scrapersky.providers.client import Answer, Client, ClientPolicy, Request
+from scrapersky.providers.client import (
+    ClientPolicy,
+    ProviderAnswer,
+    ProviderClient,
+    ProviderRequest,
+)
 from scrapersky.records.status import Role
 from scrapersky.settings import Settings
 
@@ -39,7 +44,7 @@ ALGORITHMS: Final = frozenset({"RS256", "PS256", "ES256", "EdDSA"})
 """Never a shared secret, never none."""
 LOGIN_TIMEOUT: Final = timedelta(minutes=10)
 """How long a person may take at the provider."""
-FRESH: Final = timedelta(hours=1)
+PROVIDER_MAX_AGE: Final = timedelta(hours=1)
 OK: Final = 200
 POLICY: Final = ClientPolicy(
     timeout=timedelta(seconds=10),
@@ -67,7 +72,7 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class LoginAttempt:
     """A person on the way to the provider; comes back in a cookie that we have signed."""
 
     state: str
@@ -110,7 +115,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class ProviderUser:
     """Who came back, as the provider says."""
 
     issuer: str
@@ -137,7 +142,7 @@ class OpenId:
         self._default_role = settings.oidc_default_role
         self._agent = settings.user_agent
         self._clock = clock
-        self._client = Client(
+        self._client = ProviderClient(
             "OpenID provider",
             user_agent=settings.user_agent,
             policy=POLICY,
@@ -157,12 +162,12 @@ class OpenId:
         """Whether the provider's groups say who may do what, and who may come in at all."""
         return bool(self._roles) or self._default_role is not None
 
-    def role_of(self, guest: Guest) -> Role | None:
+    def role_of(self, guest: ProviderUser) -> Role | None:
         """Return the most that somebody's groups allow; None keeps them out."""
         found = [self._roles[group] for group in guest.groups if group in self._roles]
         return max(found, key=MIGHT.index) if found else self._default_role
 
-    async def way_there(self, visit: Visit, redirect_uri: str) -> str:
+    async def way_there(self, visit: LoginAttempt, redirect_uri: str) -> str:
         """Return the address to send a person's browser to."""
         provider, _ = await self._provider()
         asked = {
@@ -179,8 +184,8 @@ class OpenId:
         return f"{provider.authorization_endpoint}{joint}{urlencode(asked)}"
 
     async def welcome(
-        self, visit: Visit, answer: Mapping[str, str], redirect_uri: str
-    ) -> Guest:
+        self, visit: LoginAttempt, answer: Mapping[str, str], redirect_uri: str
+    ) -> ProviderUser:
         """Return who came back with this answer, or raise NotAuthenticated."""
         provider, keys = await self._provider()
         if not hmac.compare_digest(
@@ -198,11 +203,13 @@ class OpenId:
         return await self._guest(provider, claims, tokens.get("access_token"))
 
     async def _provider(self) -> tuple[Provider, KeySet]:
-        if self._known is not None and self._clock() - self._read_at < FRESH:
+        if self._known is not None and self._clock() - self._read_at < PROVIDER_MAX_AGE:
             return self._known
         url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
         try:
-            answer = await self._ask(Request("GET", url, what="its configuration"))
+            answer = await self._ask(
+                ProviderRequest("GET", url, what="its configuration")
+            )
             found = read_provider(answer.data, self.issuer)
         except ScraperSkyError:
             # What it said an hour ago is most likely still so.
@@ -219,7 +226,7 @@ class OpenId:
         return self._known
 
     async def _exchange(
-        self, provider: Provider, code: str, visit: Visit, redirect_uri: str
+        self, provider: Provider, code: str, visit: LoginAttempt, redirect_uri: str
     ) -> Mapping[str, Any]:
         form = {
             "grant_type": "authorization_code",
@@ -238,7 +245,7 @@ class OpenId:
             form["client_id"] = self._id
             if self._secret is not None:
                 form["client_secret"] = self._secret
-        asked = Request(
+        asked = ProviderRequest(
             "POST",
             provider.token_endpoint,
             what="the exchange of a code",
@@ -305,11 +312,11 @@ class OpenId:
 
     async def _guest(
         self, provider: Provider, claims: Mapping[str, Any], access: object
-    ) -> Guest:
+    ) -> ProviderUser:
         said = dict(claims)
         wanted = {"email", *({self._group_claim} if self._roles else ())}
         if wanted - said.keys() and provider.userinfo_endpoint and access:
-            asked = Request(
+            asked = ProviderRequest(
                 "GET",
                 provider.userinfo_endpoint,
                 what="facts about a person",
@@ -319,7 +326,7 @@ class OpenId:
             if not isinstance(found, dict) or found.get("sub") != claims["sub"]:
                 raise refusal("the facts are about somebody else")
             said = {**found, **said}
-        return Guest(
+        return ProviderUser(
             issuer=self.issuer,
             subject=claims["sub"],
             email=text_of(said.get("email")),
@@ -328,7 +335,7 @@ class OpenId:
             groups=groups_of(said.get(self._group_claim)),
         )
 
-    async def _ask(self, request: Request) -> Answer:
+    async def _ask(self, request: ProviderRequest) -> ProviderAnswer:
         answer = await self._client.ask(request)
         if answer.status == OK and answer.is_json:
             return answer

@@ -10,9 +10,9 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 from scrapersky.errors import WeakPassword
 
-SHORTEST: Final = 10
-LONGEST: Final = 200
-AT_ONCE: Final = 2
+MIN_CHARACTERS: Final = 10
+MAX_CHARACTERS: Final = 200
+CONCURRENT_HASHES: Final = 2
 """Each takes 19 MiB and a core for a while; more at once would starve the requests."""
 PLAIN: Final = re.compile(r"^(.)\1*$|^(password|scrapersky|1234567890)", re.IGNORECASE)
 
@@ -31,7 +31,7 @@ class Passwords:
     """Hashes and verifies, never more than a few at once."""
 
     def __init__(self) -> None:
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._turns = asyncio.Semaphore(CONCURRENT_HASHES)
 
     async def hash(self, password: str) -> str:
         """Return the hash to keep."""
@@ -55,8 +55,8 @@ def verified(password: str, kept: str | None) -> bool:
 
 def refuse_weak(password: str) -> None:
     """Raise WeakPassword if guessing would find it."""
-    if len(password) < SHORTEST or PLAIN.match(password):
+    if len(password) < MIN_CHARACTERS or PLAIN.match(password):
         raise WeakPassword(
-            f"A password needs {SHORTEST} characters that are not easily guessed.",
+            f"A password needs {MIN_CHARACTERS} characters that are not easily guessed.",
             hint="A few words in a row are good.",
         )

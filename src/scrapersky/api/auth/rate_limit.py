@@ -43,7 +43,7 @@ def counted_as(address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RateLimitStatus:
     """How a caller stands after one request."""
 
     limit: int
@@ -84,15 +84,15 @@ class Limiter:
         self._clock = clock
         self._buckets: LRUCache[str, Bucket] = LRUCache(MOST_CALLERS)
 
-    def take(self, caller: str) -> Allowance:
+    def take(self, caller: str) -> RateLimitStatus:
         """Count one request of a caller, and say whether it may go on."""
         if self.per_second <= 0:
-            return Allowance(self.burst, self.burst, 0)
+            return RateLimitStatus(self.burst, self.burst, 0)
         bucket = self._bucket(caller)
         is_granted = bucket.left >= 1
         if is_granted:
             bucket.left -= 1
-        return Allowance(
+        return RateLimitStatus(
             limit=self.burst,
             remaining=int(bucket.left),
             reset_seconds=math.ceil((self.burst - bucket.left) / self.per_second),
@@ -119,7 +119,7 @@ class Limiter:
         return bucket
 
 
-def refuse(allowance: Allowance, what: str) -> TooManyRequests:
+def refuse(allowance: RateLimitStatus, what: str) -> TooManyRequests:
     """Say that a caller asks too often, and when to come back."""
     seconds = math.ceil(allowance.wait.total_seconds()) or 1
     return TooManyRequests(

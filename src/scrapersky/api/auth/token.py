@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 LONGEST_TOKEN: Final = 8_192
 LONGEST_SUBJECT: Final = 255
-SKEW: Final = timedelta(seconds=10)
+MAX_SKEW: Final = timedelta(seconds=10)
 """How far the issuer's clock may be ahead of ours; an expiry gets no such grace."""
 SYMMETRIC: Final = frozenset({"HS256"})
 HEADER_TYPES: Final = frozenset({"jwt", "at+jwt", "application/at+jwt"})
@@ -163,7 +163,7 @@ def check_times(
 def is_of_the_future(claims: Mapping[str, Any], moment: float) -> bool:
     """Say whether a token begins later than the clocks of two machines may differ."""
     begins = [number(claims[name]) for name in ("nbf", "iat") if name in claims]
-    latest = moment + SKEW.total_seconds()
+    latest = moment + MAX_SKEW.total_seconds()
     return any(begin is None or begin > latest for begin in begins)
 
 

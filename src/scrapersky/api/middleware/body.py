@@ -21,12 +21,12 @@ from scrapersky.errors import (
     NotStorable,
 )
 
-USUAL_LIMIT: Final = 1_048_576
-TIMEOUT: Final = 30.0
+USUAL_BODY_BYTES: Final = 1_048_576
+BODY_TIMEOUT_SECONDS: Final = 30.0
 """Seconds in which a usual body must be here, and every part of a large one."""
-SLOWEST: Final = 1_024
+MIN_BYTES_PER_SECOND: Final = 1_024
 """Bytes a second that a large body must bring, on average, after that time."""
-SLOW_JSON: Final = 65_536
+SLOW_JSON_BYTES: Final = 65_536
 """Bytes from which JSON is read beside the event loop."""
 MOST_KEYS: Final = 1_000
 MOST_DIGITS: Final = 30
@@ -70,7 +70,7 @@ def check_headers(headers: Headers, most: int) -> None:
             raise too_big(most)
 
 
-class Counted:
+class SizeLimitedBody:
     """A body that is read as it comes, up to a limit."""
 
     def __init__(self, receive: Receive, most: int) -> None:
@@ -88,7 +88,7 @@ class Counted:
         return message
 
 
-class Paced(Counted):
+class PacedBody(SizeLimitedBody):
     """A large body, whose parts keep coming; the time we work on them is our own."""
 
     def __init__(self, receive: Receive, most: int) -> None:
@@ -103,18 +103,21 @@ class Paced(Counted):
             return await super().__call__()
         began = time.monotonic()
         try:
-            async with asyncio.timeout(TIMEOUT):
+            async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
                 message = await super().__call__()
         except TimeoutError:
             raise too_slow() from None
         self._is_whole = not message.get("more_body", False)
         self._waited += time.monotonic() - began
-        if not self._is_whole and self.size < (self._waited - TIMEOUT) * SLOWEST:
+        if (
+            not self._is_whole
+            and self.size < (self._waited - BODY_TIMEOUT_SECONDS) * MIN_BYTES_PER_SECOND
+        ):
             raise too_slow()
         return message
 
 
-class Replayed:
+class ReplayedBody:
     """A body that was read already, handed out once more."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
@@ -133,7 +136,7 @@ async def read_whole(receive: Receive) -> bytes:
     """Read a body to its end; raise if it takes too long or the caller leaves."""
     parts: list[bytes] = []
     try:
-        async with asyncio.timeout(TIMEOUT):
+        async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
@@ -157,7 +160,7 @@ async def check_json(headers: Headers, body: bytes) -> None:
             "This address accepts JSON only.",
             hint="Send Content-Type: application/json.",
         )
-    if len(body) > SLOW_JSON:
+    if len(body) > SLOW_JSON_BYTES:
         await asyncio.to_thread(refuse_ambiguous, body)
     else:
         refuse_ambiguous(body)
@@ -213,7 +216,7 @@ def finite_float(digits: str) -> float:
 def too_slow() -> BodyTooSlow:
     """Say how soon it would have had to be here."""
     return BodyTooSlow(
-        f"The body, or its next part, was not here within {TIMEOUT:.0f} seconds.",
+        f"The body, or its next part, was not here within {BODY_TIMEOUT_SECONDS:.0f} seconds.",
         hint="Send it at once, or in smaller requests.",
     )
 

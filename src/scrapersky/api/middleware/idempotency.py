@@ -1,4 +1,4 @@
-"""Idempotency-Key: a POST sent twice has one effect, and both get the same answer."""
+"""Idempotency-Key: a change sent twice has one effect, and both get the same answer."""
 
 import asyncio
 import hashlib
@@ -35,21 +35,23 @@ from scrapersky.errors import (
 from scrapersky.records import IdempotencyKey
 
 HEADER: Final = "idempotency-key"
-KEPT: Final = timedelta(hours=24)
-HELD: Final = timedelta(minutes=2)
+KEYED_METHODS: Final = frozenset({"POST", "PATCH"})
+"""What takes a key: a PUT or DELETE sent twice is the same anyway."""
+ANSWER_RETENTION: Final = timedelta(hours=24)
+HOLD_TIMEOUT: Final = timedelta(minutes=2)
 """How long the first request may work before another takes its place."""
-TIMEOUT: Final = 8.0
+WAIT_SECONDS: Final = 8.0
 """Seconds that a second request waits for the first one's answer."""
-POLL: Final = 0.1
-LARGEST_ANSWER: Final = 262_144
+POLL_SECONDS: Final = 0.1
+MAX_RESPONSE_BYTES: Final = 262_144
 FORM: Final = re.compile(r"^[\x21-\x7e]{1,200}$")
-SWEPT: Final = 50
+SWEPT_ROWS: Final = 50
 NOT_KEPT: Final = 0
 """The status of an answer that was given once and must not lie in the database."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredResponse:
     """An answer that was given before."""
 
     status: int
@@ -84,9 +86,9 @@ class IdempotentRequest:
     in_chunks: bool = False
     holder: UUID = field(default_factory=uuid4)
 
-    async def begin(self) -> Kept | None:
+    async def begin(self) -> StoredResponse | None:
         """Claim the key; or return the answer it had, once it has one."""
-        deadline = asyncio.get_running_loop().time() + TIMEOUT
+        deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
         while True:
             connection = await self.transaction.join(self.engine)
             if await self._claim(connection):
@@ -103,11 +105,11 @@ class IdempotentRequest:
                     "The first request with this Idempotency-Key is not done yet.",
                     hint="Ask again in a moment, with the same key.",
                 )
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def keep(self, answer: Kept, *, is_kept: bool) -> None:
+    async def keep(self, answer: StoredResponse, *, is_kept: bool) -> None:
         """Keep the answer, in the transaction that has done it."""
-        can_keep = is_kept and len(answer.body) <= LARGEST_ANSWER
+        can_keep = is_kept and len(answer.body) <= MAX_RESPONSE_BYTES
         connection = await self.transaction.join(self.engine)
         await connection.execute(
             update(IdempotencyKey)
@@ -117,7 +119,7 @@ class IdempotentRequest:
                 media_type=answer.media_type if can_keep else None,
                 body=answer.body if can_keep else None,
                 fingerprint=answer.fingerprint,
-                expires_at=func.clock_timestamp() + KEPT,
+                expires_at=func.clock_timestamp() + ANSWER_RETENTION,
             )
         )
 
@@ -137,8 +139,8 @@ class IdempotentRequest:
         now = func.clock_timestamp()
         values: dict[str, ColumnElement[Any]] = {
             "holder": literal(self.holder),
-            "held_until": now + HELD,
-            "expires_at": now + KEPT,
+            "held_until": now + HOLD_TIMEOUT,
+            "expires_at": now + ANSWER_RETENTION,
         }
         named: dict[str, ColumnElement[Any]] = {
             "tenant_id": literal(self.tenant_id),
@@ -172,7 +174,7 @@ class IdempotentRequest:
             await connection.execute(
                 delete(IdempotencyKey).where(
                     tuple_(*primary_key()).in_(
-                        over.limit(SWEPT).with_for_update(skip_locked=True)
+                        over.limit(SWEPT_ROWS).with_for_update(skip_locked=True)
                     )
                 )
             )
@@ -200,13 +202,15 @@ class IdempotentRequest:
         )
 
     @staticmethod
-    def _read(row: Any) -> Kept:  # noqa: ANN401 - a row
+    def _read(row: Any) -> StoredResponse:  # noqa: ANN401 - a row
         if row.status == NOT_KEPT:
             raise AnswerNotKept(
                 "This request was done already; its answer was shown once only.",
                 hint="Look at what it made, or ask with a new key.",
             )
-        return Kept(row.status, row.media_type, row.body or b"", row.fingerprint)
+        return StoredResponse(
+            row.status, row.media_type, row.body or b"", row.fingerprint
+        )
 
 
 def primary_key() -> tuple[Any, ...]:
@@ -224,7 +228,7 @@ def key_of(header: str) -> str:
     return header
 
 
-class Hashed:
+class HashedBody:
     """A body whose fingerprint is taken as it passes."""
 
     def __init__(self, receive: Receive, about: str) -> None:
@@ -250,7 +254,7 @@ class Hashed:
         return self._hash.digest()
 
 
-class Recorded:
+class ResponseRecorder:
     """An answer that is held back until it is whole, so that it can be kept first."""
 
     def __init__(self, send: Send) -> None:
@@ -267,10 +271,10 @@ class Recorded:
             for each in self._messages:
                 await self._send(each)
 
-    def answer(self, fingerprint: bytes) -> Kept:
+    def answer(self, fingerprint: bytes) -> StoredResponse:
         """Return the answer to a request of this fingerprint."""
         start, *parts = self._messages
         headers = dict(start.get("headers", []))
         media_type = headers.get(b"content-type", b"").decode() or None
         body = b"".join(part.get("body", b"") for part in parts)
-        return Kept(self.status, media_type, body, fingerprint)
+        return StoredResponse(self.status, media_type, body, fingerprint)

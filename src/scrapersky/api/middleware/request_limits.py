@@ -1,11 +1,12 @@
 """What every request passes before anyone asks who it is from."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -13,41 +14,45 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scrapersky.api.auth.local import SAFE_METHODS, host_of, is_address, is_loopback
 from scrapersky.api.field import LONGEST_QUERY
-from scrapersky.api.http_protocol import LONGEST_HEAD
+from scrapersky.api.http_protocol import MAX_HEAD_BYTES
 from scrapersky.api.middleware.address import Networks, client_address, scheme_of
 from scrapersky.api.middleware.body import (
-    USUAL_LIMIT,
-    Counted,
-    Paced,
-    Replayed,
+    USUAL_BODY_BYTES,
+    PacedBody,
+    ReplayedBody,
+    SizeLimitedBody,
     check_headers,
     check_json,
     read_whole,
 )
+from scrapersky.api.middleware.conditional import conditional
 from scrapersky.api.middleware.header import harden
 from scrapersky.api.middleware.idempotency import (
     HEADER,
-    Hashed,
+    KEYED_METHODS,
+    HashedBody,
     IdempotentRequest,
-    Recorded,
+    ResponseRecorder,
     key_of,
 )
-from scrapersky.api.middleware.route import Route, RouteTable
+from scrapersky.api.middleware.route import Route, route_table
 from scrapersky.api.problem import answer_to
 from scrapersky.api.tenancy import (
-    KEEPS_STATEMENTS,
-    READS_ONLY,
-    TENANT,
+    SCOPE,
     acting_for,
+    change_scope,
+    transaction_scope,
 )
 from scrapersky.api.transaction import FIRST_ERROR, RequestTransaction
 from scrapersky.errors import (
     AddressTooLong,
+    LoopDetected,
     MalformedRequest,
     NotStorable,
     ScraperSkyError,
     ServerStopping,
 )
+from scrapersky.webhooks.sender import LOOP_HEADER
 
 LONGEST_PATH: Final = 2_048
 LARGE_REQUEST: Final = 8_192
@@ -71,7 +76,6 @@ class RequestLimits:
     proxies: Networks = ()
     hosts: frozenset[str] = frozenset()
     """Names by which we are asked for; empty: any."""
-    _routes: RouteTable | None = field(default=None, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -79,26 +83,23 @@ class RequestLimits:
             await self.app(scope, receive, send)
             return
         # Whoever handled the last request in this context left nothing behind.
-        before = TENANT.set(None)
-        reads_only = READS_ONLY.set(scope["method"] in SAFE_METHODS)
-        keeps_statements = KEEPS_STATEMENTS.set(is_small(scope))
-        try:
+        with transaction_scope(
+            tenant_id=None,
+            is_read_only=scope["method"] in SAFE_METHODS,
+            keeps_statements=is_small(scope),
+        ):
             await self._handle(scope, receive, send)
-        finally:
-            KEEPS_STATEMENTS.reset(keeps_statements)
-            READS_ONLY.reset(reads_only)
-            TENANT.reset(before)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         state = scope.setdefault("state", {})
         state["address"] = client_address(scope, self.proxies)
         scope["scheme"] = scheme_of(scope, self.proxies)
         transaction = state["transaction"] = RequestTransaction()
-        answer = Answer(scope, send, transaction)
+        answer = ResponseSender(scope, conditional(scope, send), transaction)
         try:
             check_address(scope)
             check_host(scope, self.hosts)
-            await self._let_in(scope, receive, answer)
+            await self._forward(scope, receive, answer)
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
@@ -112,26 +113,32 @@ class RequestLimits:
         finally:
             await transaction.abandon()
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         has_body = scope["method"] in WITH_BODY
-        route = self._route(scope) if has_body else None
+        route = route_table(scope["app"]).find(scope) if has_body else None
         large = route.body_limit if route else None
-        most = large or USUAL_LIMIT
+        most = large or USUAL_BODY_BYTES
         check_headers(headers, most)
-        receive = (Counted if large is None else Paced)(receive, most)
+        if LOOP_HEADER in headers:
+            raise LoopDetected(
+                "A webhook leads back to ScraperSky.",
+                hint="Send it to a program of yours, without its headers from there on.",
+            )
+        receive = (SizeLimitedBody if large is None else PacedBody)(receive, most)
         if large is None and has_body:
             body = await read_whole(receive)
-            KEEPS_STATEMENTS.set(KEEPS_STATEMENTS.get() and len(body) <= LARGE_REQUEST)
+            if len(body) > LARGE_REQUEST:
+                change_scope(keeps_statements=False)
             if scope["path"].startswith("/api/"):
                 await check_json(headers, body)
-            receive = Replayed(body, receive)
-        if scope["method"] == "POST" and HEADER in headers:
-            await self._once(scope, receive, send, route)
+            receive = ReplayedBody(body, receive)
+        if scope["method"] in KEYED_METHODS and HEADER in headers:
+            await self._idempotent(scope, receive, send, route)
         else:
             await self.app(scope, receive, send)
 
-    async def _once(
+    async def _idempotent(
         self, scope: Scope, receive: Receive, send: Send, route: Route | None
     ) -> None:
         """Let a request with an Idempotency-Key have its effect once."""
@@ -148,13 +155,13 @@ class RequestLimits:
             transaction=request.state.transaction,
             engine=getattr(request.app.state, route.engine if route else "engine"),
             tenant_id=who.tenant_id,
-            route=f"POST {scope['path']}",
+            route=f"{scope['method']} {scope['path']}",
             key=key,
             in_chunks=route is not None and route.in_chunks,
         )
         # Whoever may less since then does not get an answer from when they might.
         caller = f"{who.credential} {who.user_id} {sorted(who.permissions)}"
-        hashed = Hashed(receive, f"{caller} {query}\n")
+        hashed = HashedBody(receive, f"{caller} {query}\n")
         with acting_for(who.tenant_id):
             before = await idempotent.begin()
             if before is None:
@@ -167,10 +174,14 @@ class RequestLimits:
             await again(scope, receive, send)
 
     async def _first(
-        self, scope: Scope, hashed: Hashed, send: Send, idempotent: IdempotentRequest
+        self,
+        scope: Scope,
+        hashed: HashedBody,
+        send: Send,
+        idempotent: IdempotentRequest,
     ) -> None:
         """Do what was asked, and keep the answer in the same transaction."""
-        recorded = Recorded(send)
+        recorded = ResponseRecorder(send)
 
         async def keep() -> None:
             is_kept = not scope["state"].get("holds_secret", False)
@@ -184,14 +195,8 @@ class RequestLimits:
             if idempotent.in_chunks and recorded.status >= FIRST_ERROR:
                 await asyncio.shield(idempotent.release())
 
-    def _route(self, scope: Scope) -> Route | None:
-        if self._routes is None:
-            app: FastAPI = scope["app"]
-            self._routes = RouteTable(app)
-        return self._routes.find(scope)
 
-
-class Answer:
+class ResponseSender:
     """Sends an answer with its headers, once what it answers is committed.
 
     A request that only asks has nothing to commit: its transaction ends after the answer.
@@ -210,7 +215,7 @@ class Answer:
         """Send one part."""
         if self._is_replaced:
             return
-        if message["type"] == "http.response.start" and not READS_ONLY.get():
+        if message["type"] == "http.response.start" and not SCOPE.get().is_read_only:
             try:
                 await self._transaction.end(message["status"])
             except Exception as error:  # noqa: BLE001 - any: it was not committed
@@ -234,6 +239,10 @@ class Answer:
             harden(headers, scope["path"], is_secure=scope["scheme"] == "https")
             for name, value in scope["state"].get("answer_headers", {}).items():
                 headers[name] = value
+            if message["status"] == HTTPStatus.METHOD_NOT_ALLOWED:
+                # A router names the methods of one of the routes that share an address.
+                methods = route_table(scope["app"]).methods_of(scope["path"])
+                headers["Allow"] = ", ".join(methods)
         await self._send(message)
 
 
@@ -257,8 +266,8 @@ def check_address(scope: Scope) -> None:
         )
     if len(scope["headers"]) > MOST_HEADERS:
         raise MalformedRequest(f"The request has more than {MOST_HEADERS} headers.")
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEAD:
-        raise MalformedRequest(f"The headers are longer than {LONGEST_HEAD:,} bytes.")
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
+        raise MalformedRequest(f"The headers are longer than {MAX_HEAD_BYTES:,} bytes.")
     if "\x00" in scope["path"]:
         raise NotStorable("The address holds the character NUL.")
     if query:

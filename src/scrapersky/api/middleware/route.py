@@ -8,9 +8,9 @@ from starlette.types import Scope
 
 from scrapersky.api.dependency import (
     Allowed,
-    Begun,
-    BulkEngine,
+    EngineDependency,
     EngineName,
+    InTransaction,
     public,
 )
 from scrapersky.api.middleware.body import BodyLimit
@@ -28,7 +28,6 @@ class Route:
     """What it asks for: a permission, `public`, or None if nobody has said."""
     is_hidden: bool
     body_limit: int | None
-    in_schema: bool
     engine: EngineName
     """Which engine its transaction is begun on."""
     in_chunks: bool
@@ -49,11 +48,10 @@ def routes_of(app: FastAPI) -> Iterator[Route]:
             body_limit=max(limits, default=None),
             engine=engine_in(calls),
             in_chunks=any(
-                isinstance(call, BulkEngine)
-                or (isinstance(call, Begun) and call.in_chunks)
+                isinstance(call, EngineDependency)
+                or (isinstance(call, InTransaction) and call.in_chunks)
                 for call in calls
             ),
-            in_schema=bool(getattr(context, "include_in_schema", False)),
             operation_id=getattr(context, "operation_id", None),
         )
 
@@ -68,8 +66,20 @@ def permission_in(calls: list[object]) -> str | None:
 
 def engine_in(calls: list[object]) -> EngineName:
     """Return the engine that a route begins its transaction on."""
-    named = [call.engine for call in calls if isinstance(call, Begun | BulkEngine)]
+    named = [
+        call.engine
+        for call in calls
+        if isinstance(call, InTransaction | EngineDependency)
+    ]
     return named[0] if named else "engine"
+
+
+def route_table(app: FastAPI) -> "RouteTable":
+    """Return the table of an application, made once."""
+    table: RouteTable | None = getattr(app.state, "route_table", None)
+    if table is None:
+        table = app.state.route_table = RouteTable(app)
+    return table
 
 
 class RouteTable:
@@ -81,6 +91,16 @@ class RouteTable:
             for route in routes_of(app)
             if route.path and route.methods
         ]
+
+    def methods_of(self, path: str) -> tuple[str, ...]:
+        """Return what an address takes; a router knows that of one route at a time."""
+        found = {
+            method
+            for pattern, route in self._routes
+            if pattern.match(path)
+            for method in route.methods
+        }
+        return tuple(sorted(found))
 
     def find(self, scope: Scope) -> Route | None:
         """Return the route of a request, if there is one."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scrapersky.observability.trace import Traces
+from scrapersky.observability.trace import TraceExporter
 
 QUIET = ("/health/", "/metrics")
 CARRIED = ("traceparent", "tracestate")
@@ -14,7 +14,7 @@ CARRIED = ("traceparent", "tracestate")
 class RequestTrace:
     """Middleware that traces requests; `find` says with what, once the application runs."""
 
-    def __init__(self, app: ASGIApp, find: Callable[[], Traces | None]) -> None:
+    def __init__(self, app: ASGIApp, find: Callable[[], TraceExporter | None]) -> None:
         self.app = app
         self.find = find
 

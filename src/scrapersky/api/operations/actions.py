@@ -1,5 +1,6 @@
-"""Actions: decisions about many records at once; how far they are, and their undo."""
+"""Actions: what was done to many records at once; how far it is, and its undo."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,35 +10,45 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.operations.shape import (
-    BULK,
-    COUNTED,
-    NOT_FOUND,
-    Cursor,
-    CursorKey,
-    Limit,
-    Word,
-    latest_first,
-    read_place,
-    write_place,
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.dependency import (
+    ChunkedConnection,
+    Curator,
+    Reader,
+    Transaction,
+    actor_of,
 )
-from scrapersky.api.records.schema import RecordList, Total
-from scrapersky.api.tenancy import statement_timeout
+from scrapersky.api.schema import (
+    NOT_FOUND,
+    ListOut,
+    Word,
+)
+from scrapersky.api.tenancy import BULK_TIMEOUT, statement_timeout
+from scrapersky.api.time_list import (
+    PageAsked,
+    PageRequest,
+    read_latest,
+)
+from scrapersky.companies.correction import take_back_merge
+from scrapersky.curation.action import ActionResult, ActionRow, merges_of, undo_result
 from scrapersky.curation.undo import undo
-from scrapersky.errors import UnknownAction
+from scrapersky.errors import UnknownAction, UnknownRecord
 from scrapersky.records import CurationAction, SelectionRule, User
+from scrapersky.records.audit import Actor
+from scrapersky.records.curation import ActionType
 
 router = APIRouter(prefix="/api/v3/actions", tags=["actions"])
 
 
 class ActionOut(BaseModel):
-    """One decision about one or many records, by a person or by a rule."""
+    """What was done to one or many records at once, by a person or by a rule."""
 
     id: UUID
     kind: str = Field(examples=["pages"])
-    status: str = Field(examples=["Selected"])
+    what: ActionType
+    status: str | None = Field(
+        description="The status that was set, if any.", examples=["Selected"]
+    )
     rule_id: UUID | None
     rule_name: str | None
     who: str | None = Field(description="The person, where one decided.")
@@ -66,58 +77,69 @@ class UndoneOut(BaseModel):
 @router.get("", operation_id="list_actions")
 async def list_actions(
     *,
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
-    key: CursorKey,
+    page: PageAsked,
     kind: Annotated[Word | None, Query()] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> RecordList[ActionOut]:
-    """List the decisions, the latest first."""
-    return await actions_page(
-        connection, who, key, limit=limit, cursor=cursor, kind=kind
-    )
+) -> ListOut[ActionOut]:
+    """List what was done, the latest first."""
+    return await actions_page(connection, who, page, kind=kind)
 
 
 @router.get("/{action_id}", operation_id="read_action", responses=NOT_FOUND)
 async def read_action(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
     action_id: UUID,
 ) -> ActionOut:
-    """Report how far a decision is, or what it came to."""
+    """Report how far an action is, or what it came to."""
     query = action_query(who.tenant_id).where(CurationAction.id == action_id)
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         raise UnknownAction("There is no such action.")
-    return shown(row)
+    return action_out(row)
 
 
 @router.post("/{action_id}/undo", operation_id="undo_action", responses=NOT_FOUND)
 async def undo_action(
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
-    connection: Chunks,
+    connection: ChunkedConnection,
     action_id: UUID,
 ) -> UndoneOut:
-    """Give every record back the status it had, unless it has moved on since."""
-    async with statement_timeout(BULK, connection):
-        undone = await undo(connection, actor_of(who, request), action_id)
+    """Give every record back what it had, unless it has moved on since.
+
+    Decisions, work on companies and merges of companies are all undone so.
+    """
+    actor = actor_of(who, request)
+    others = {ActionType.MERGED: restore_merges}
+    async with statement_timeout(BULK_TIMEOUT, connection):
+        undone = await undo(connection, actor, action_id, others=others)
     return UndoneOut(
         action_id=action_id, restored=undone.changed, skipped=undone.skipped
     )
 
 
+async def restore_merges(
+    connection: AsyncConnection, actor: Actor, action: ActionRow
+) -> ActionResult:
+    """Make two companies again of each pair that is still together."""
+    count = 0
+    for merge_id in await merges_of(connection, action.id):
+        with suppress(UnknownRecord):
+            await take_back_merge(connection, actor, merge_id)
+            count += 1
+    return undo_result(action, count)
+
+
 async def actions_page(
     connection: AsyncConnection,
     who: Identity,
-    key: bytes,
+    page: PageRequest,
     *,
-    limit: int,
-    cursor: str | None,
     kind: str | None = None,
     rule_id: UUID | None = None,
-) -> RecordList[ActionOut]:
+) -> ListOut[ActionOut]:
     """Return one page of decisions: all, of one kind, or of one rule."""
     scope = [str(who.tenant_id), "actions", kind, str(rule_id)]
     query = action_query(who.tenant_id)
@@ -125,24 +147,15 @@ async def actions_page(
         query = query.where(CurationAction.kind == kind)
     if rule_id is not None:
         query = query.where(CurationAction.rule_id == rule_id)
-    page = latest_first(
+    found = await read_latest(
+        connection,
         query,
         CurationAction.created_at,
         CurationAction.id,
-        read_place(key, scope, cursor),
+        scope=scope,
+        page=page,
     )
-    rows = (await connection.execute(page.limit(limit + 1))).all()
-    some = query.with_only_columns(CurationAction.id).limit(COUNTED + 1).subquery()
-    count = await connection.scalar(select(func.count()).select_from(some)) or 0
-    items = [shown(row) for row in rows[:limit]]
-    following = None
-    if len(rows) > limit:
-        following = write_place(key, scope, items[-1].created_at, items[-1].id)
-    return RecordList(
-        items=items,
-        next_cursor=following,
-        total=Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
-    )
+    return found.listing([action_out(row) for row in found.rows])
 
 
 def action_query(tenant_id: UUID) -> Any:  # noqa: ANN401 - a select of three things
@@ -159,12 +172,13 @@ def action_query(tenant_id: UUID) -> Any:  # noqa: ANN401 - a select of three th
     )
 
 
-def shown(row: Any) -> ActionOut:  # noqa: ANN401 - a row
+def action_out(row: Any) -> ActionOut:  # noqa: ANN401 - a row
     """Show one action."""
     return ActionOut(
         id=row.id,
         kind=row.kind,
-        status=row.status,
+        what=row.what,
+        status=row.status or None,
         rule_id=row.rule_id,
         rule_name=row.rule_name,
         who=row.who,

@@ -7,13 +7,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import SystemTransaction, allow
+from scrapersky.api.dependency import Operator, SystemTransaction
 from scrapersky.records import Alert
 
 router = APIRouter(prefix="/api/v3/alerts", tags=["system"])
 
-MOST = 500
+MAX_ALERTS = 500
 
 
 class AlertOut(BaseModel):
@@ -35,7 +34,7 @@ class AlertOut(BaseModel):
 @router.get("", operation_id="list_alerts")
 async def list_alerts(
     *,
-    who: Annotated[Identity, allow(Permission.OPERATE)],  # noqa: ARG001 - checked
+    who: Operator,  # noqa: ARG001 - checked
     connection: SystemTransaction,
     over: Annotated[
         bool, Query(description="Also those that are over, of the last 30 days.")
@@ -45,5 +44,5 @@ async def list_alerts(
     query = select(Alert.__table__).order_by(Alert.since.desc(), Alert.rule)
     if not over:
         query = query.where(Alert.ended_at.is_(None))
-    rows = await connection.execute(query.limit(MOST))
+    rows = await connection.execute(query.limit(MAX_ALERTS))
     return [AlertOut.model_validate(row) for row in rows]

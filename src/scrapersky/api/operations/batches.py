@@ -7,25 +7,25 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, status
 from pydantic import AfterValidator, BaseModel, Field
-from sqlalchemy import func, select, text
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Chunks, Transaction, actor_of, allow
-from scrapersky.api.operations.shape import (
-    BULK,
-    COUNTED,
-    NOT_FOUND,
-    Cursor,
-    CursorKey,
-    Limit,
-    latest_first,
-    read_place,
-    storable,
-    write_place,
+from scrapersky.api.dependency import (
+    ChunkedConnection,
+    Curator,
+    Reader,
+    Transaction,
+    actor_of,
 )
-from scrapersky.api.records.schema import Priority, RecordList, Strict, Total, one_of
-from scrapersky.api.tenancy import statement_timeout
+from scrapersky.api.records.schema import Priority, one_of
+from scrapersky.api.schema import (
+    NOT_FOUND,
+    ListOut,
+    RequestModel,
+    storable,
+)
+from scrapersky.api.tenancy import BULK_TIMEOUT, statement_timeout
+from scrapersky.api.time_list import PageAsked, read_latest
 from scrapersky.api.title import Line
 from scrapersky.curation.batch import (
     Overview,
@@ -100,7 +100,7 @@ class BatchDetail(BaseModel):
     next_cursor: str | None
 
 
-class BatchIn(Strict):
+class BatchIn(RequestModel):
     """Lines to submit: domains or URLs, with or without a scheme."""
 
     kind: BatchKindName
@@ -113,7 +113,7 @@ class BatchIn(Strict):
     priority: Priority = 0
 
 
-class RefusedOut(BaseModel):
+class RefusedItemOut(BaseModel):
     """A line that was not taken, and why."""
 
     line: int
@@ -122,14 +122,14 @@ class RefusedOut(BaseModel):
     hint: str
 
 
-class SubmittedOut(BaseModel):
+class BatchSubmissionOut(BaseModel):
     """What a submission came to."""
 
     batch_id: UUID
     accepted: int
     duplicates: int
     refused_count: int
-    refused: list[RefusedOut] = Field(description="The first hundred.")
+    refused: list[RefusedItemOut] = Field(description="The first hundred.")
 
 
 class BatchChanged(BaseModel):
@@ -142,47 +142,34 @@ class BatchChanged(BaseModel):
 @router.get("", operation_id="list_batches")
 async def list_batches(
     *,
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
-    key: CursorKey,
+    page: PageAsked,
     kind: Annotated[BatchKindName | None, Query()] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> RecordList[BatchOut]:
+) -> ListOut[BatchOut]:
     """List the batches, the latest first."""
     scope = [str(who.tenant_id), "batches", kind]
     query = select(BatchJob).where(BatchJob.tenant_id == who.tenant_id)
     if kind is not None:
         query = query.where(BatchJob.kind == kind)
-    page = latest_first(
-        query, BatchJob.created_at, BatchJob.id, read_place(key, scope, cursor)
+    listed = await read_latest(
+        connection, query, BatchJob.created_at, BatchJob.id, scope=scope, page=page
     )
-    rows = (await connection.execute(page.limit(limit + 1))).all()
-    ids = [row.id for row in rows[:limit]]
+    ids = [row.id for row in listed.rows]
     found = await overviews(connection, who.tenant_id, ids=ids)
-    some = query.with_only_columns(BatchJob.id).limit(COUNTED + 1).subquery()
-    count = await connection.scalar(select(func.count()).select_from(some)) or 0
-    following = None
-    if len(rows) > limit:
-        last = rows[limit - 1]
-        following = write_place(key, scope, last.created_at, last.id)
-    return RecordList(
-        items=[shown(batch) for batch in found],
-        next_cursor=following,
-        total=Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
-    )
+    return listed.listing([batch_out(batch) for batch in found])
 
 
 @router.post("", operation_id="create_batch", status_code=status.HTTP_201_CREATED)
 async def create_batch(
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
-    connection: Chunks,
+    connection: ChunkedConnection,
     body: BatchIn,
-) -> SubmittedOut:
+) -> BatchSubmissionOut:
     """Submit lines together; a bad or known one is reported and fails nothing else."""
     actor = actor_of(who, request)
-    async with statement_timeout(BULK, connection):
+    async with statement_timeout(BULK_TIMEOUT, connection):
         found = await submit(
             connection,
             actor,
@@ -191,13 +178,13 @@ async def create_batch(
             name=body.name,
             priority=body.priority,
         )
-    return SubmittedOut(
+    return BatchSubmissionOut(
         batch_id=found.batch_id,
         accepted=found.accepted,
         duplicates=found.duplicates,
         refused_count=found.refused,
         refused=[
-            RefusedOut(line=line, value=value, **words(why_refused(problem)))
+            RefusedItemOut(line=line, value=value, **words(why_refused(problem)))
             for line, value, problem in found.refusals
         ],
     )
@@ -206,42 +193,42 @@ async def create_batch(
 @router.get("/{batch_id}", operation_id="read_batch", responses=NOT_FOUND)
 async def read_batch(
     *,
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
-    key: CursorKey,
+    page: PageAsked,
     batch_id: UUID,
     state: Annotated[ItemState | None, Query()] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> BatchDetail:
     """Report how far a batch is, with its items in the order of their lines."""
     scope = [str(who.tenant_id), "items", str(batch_id), state]
-    after = 0 if cursor is None else int(read_cursor(key, scope, cursor))
+    after = 0 if page.cursor is None else int(read_cursor(page.key, scope, page.cursor))
     batch = await one_batch(connection, who.tenant_id, batch_id)
-    rows = await items_of(connection, batch, state=state, after=after, limit=limit + 1)
-    items = [item(batch.kind, row) for row in rows[:limit]]
+    rows = await items_of(
+        connection, batch, state=state, after=after, limit=page.limit + 1
+    )
+    items = [batch_item_out(batch.kind, row) for row in rows[: page.limit]]
     following = None
-    if len(rows) > limit:
-        following = write_cursor(key, scope, items[-1].position)
-    return BatchDetail(batch=shown(batch), items=items, next_cursor=following)
+    if len(rows) > page.limit:
+        following = write_cursor(page.key, scope, items[-1].position)
+    return BatchDetail(batch=batch_out(batch), items=items, next_cursor=following)
 
 
 @router.post("/{batch_id}/{command}", operation_id="control_batch", responses=NOT_FOUND)
 async def control_batch(
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
     connection: Transaction,
     batch_id: UUID,
     command: Literal["pause", "resume", "cancel", "retry"],
 ) -> BatchChanged:
     """Pause or resume what has not begun, cancel it, or try what failed again."""
-    async with statement_timeout(BULK, connection):
+    async with statement_timeout(BULK_TIMEOUT, connection):
         changed = await COMMANDS[command](connection, who.tenant_id, batch_id)
     details = {"command": command, "changed": changed}
     subject = f"batch {batch_id}"
     await note(connection, actor_of(who, request), "commanded", subject, details)
     batch = await one_batch(connection, who.tenant_id, batch_id)
-    return BatchChanged(changed=changed, batch=shown(batch))
+    return BatchChanged(changed=changed, batch=batch_out(batch))
 
 
 COMMANDS: Final = {
@@ -287,14 +274,14 @@ async def items_of(
     return list(await connection.execute(statement, values))
 
 
-def shown(batch: Overview) -> BatchOut:
+def batch_out(batch: Overview) -> BatchOut:
     """Show one batch."""
     facts = asdict(batch)
     facts.pop("created_by")
     return BatchOut(**facts.pop("progress"), **facts)
 
 
-def item(kind: str, row: Any) -> BatchItemOut:  # noqa: ANN401 - a row
+def batch_item_out(kind: str, row: Any) -> BatchItemOut:  # noqa: ANN401 - a row
     """Show one item."""
     state = row.state or "refused"
     reason = reason_of(

@@ -10,36 +10,37 @@ from pydantic import AfterValidator, BaseModel, Field
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.api.auth.identity import Identity, Permission
+from scrapersky.api.auth.identity import Identity
 from scrapersky.api.dependency import (
-    OperationsChunks,
+    Curator,
+    OperationsChunkedConnection,
     OperationsTransaction,
+    Reader,
     Transaction,
     actor_of,
-    allow,
 )
-from scrapersky.api.operations.shape import (
-    BULK,
-    COUNTED,
+from scrapersky.api.schema import (
+    COUNTED_ROWS,
     NOT_FOUND,
-    Cursor,
-    CursorKey,
     Limit,
+    ListOut,
+    RequestModel,
+    Total,
     Word,
     storable,
 )
-from scrapersky.api.records.schema import RecordList, Strict, Total
-from scrapersky.api.tenancy import statement_timeout
+from scrapersky.api.tenancy import BULK_TIMEOUT, statement_timeout
+from scrapersky.api.time_list import PageAsked
 from scrapersky.db.transaction import commit_chunk
-from scrapersky.errors import UnknownItem
+from scrapersky.errors import ItemNotFound
 from scrapersky.kit.cursor import read_cursor, write_cursor
 from scrapersky.records import kind_of
 from scrapersky.records.audit import note
 from scrapersky.reporting.failures import (
     LONGEST_CAUSE,
     MOST_AT_ONCE,
-    Dead,
-    DeadFilter,
+    DeadLetterFilter,
+    DeadLetterSummary,
     count_dead,
     dead_groups,
     dead_page,
@@ -50,6 +51,7 @@ from scrapersky.stages import STAGES
 router = APIRouter(prefix="/api/v3/dead-letters", tags=["dead letters"])
 
 Kind = Literal["gave_up", "exhausted", "quarantined"]
+Command = Literal["replay", "discard"]
 Cause = Annotated[str, Field(max_length=2 * LONGEST_CAUSE), AfterValidator(storable)]
 LetterId = Annotated[str, Field(max_length=120, pattern=r"^[a-z_]+:[0-9a-f-]{36}$")]
 
@@ -108,7 +110,7 @@ class DeadStoryOut(DeadLetterOut):
     attempts: list[AttemptOut]
 
 
-class DeadChosen(Strict):
+class DeadChosen(RequestModel):
     """Which dead letters are meant: these, or all that match what is given."""
 
     ids: list[LetterId] | None = Field(None, min_length=1, max_length=10_000)
@@ -120,9 +122,9 @@ class DeadChosen(Strict):
     )
     dry_run: bool = False
 
-    def chosen(self) -> DeadFilter:
+    def chosen(self) -> DeadLetterFilter:
         """Return it as a filter."""
-        return DeadFilter(
+        return DeadLetterFilter(
             stage=self.stage,
             kind=self.kind,
             cause=self.cause,
@@ -147,50 +149,50 @@ class DeadChanged(BaseModel):
 @router.get("", operation_id="list_dead_letters")
 async def list_dead_letters(
     *,
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: OperationsTransaction,
-    key: CursorKey,
+    page: PageAsked,
     stage: Annotated[Word | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
     cause: Annotated[Cause | None, Query()] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> RecordList[DeadLetterOut]:
+) -> ListOut[DeadLetterOut]:
     """List what failed for good, the latest first."""
-    chosen = DeadFilter(stage=stage, kind=kind, cause=cause)
+    chosen = DeadLetterFilter(stage=stage, kind=kind, cause=cause)
     scope = [str(who.tenant_id), "dead letters", stage, kind, cause]
-    if cursor is None:
+    if page.cursor is None:
         after = None
-        total = await count_dead(connection, who.tenant_id, chosen, at_most=COUNTED + 1)
+        total = await count_dead(
+            connection, who.tenant_id, chosen, at_most=COUNTED_ROWS + 1
+        )
     else:
-        at, *rest, total = read_cursor(key, scope, cursor)
+        at, *rest, total = read_cursor(page.key, scope, page.cursor)
         after = (datetime.fromisoformat(at), *rest)
     found = await dead_page(
-        connection, who.tenant_id, chosen, after=after, limit=limit + 1
+        connection, who.tenant_id, chosen, after=after, limit=page.limit + 1
     )
-    shown, more = found[:limit], found[limit:]
+    shown, more = found[: page.limit], found[page.limit :]
     following = None
     if more:
         last = shown[-1]
         place = [last.died_at.isoformat(), last.stage, last.item, total]
-        following = write_cursor(key, scope, place)
-    return RecordList(
+        following = write_cursor(page.key, scope, place)
+    return ListOut(
         items=[letter(dead) for dead in shown],
         next_cursor=following,
-        total=Total(count=min(total, COUNTED), is_exact=total <= COUNTED),
+        total=Total.up_to(total),
     )
 
 
 @router.get("/groups", operation_id="group_dead_letters")
 async def group_dead_letters(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: OperationsTransaction,
     stage: Annotated[Word | None, Query()] = None,
     limit: Limit = 50,
 ) -> list[DeadGroupOut]:
     """Group what failed for good by its cause, the most frequent first."""
     found = await dead_groups(
-        connection, who.tenant_id, DeadFilter(stage=stage), limit=limit
+        connection, who.tenant_id, DeadLetterFilter(stage=stage), limit=limit
     )
     return [
         DeadGroupOut.model_validate(
@@ -202,15 +204,15 @@ async def group_dead_letters(
 
 @router.get("/{letter_id}", operation_id="read_dead_letter", responses=NOT_FOUND)
 async def read_dead_letter(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
     letter_id: Annotated[LetterId, Path()],
 ) -> DeadStoryOut:
     """Show the whole history of one dead letter."""
-    chosen = DeadFilter(items=[parts_of(letter_id)])
+    chosen = DeadLetterFilter(items=[parts_of(letter_id)])
     found = await dead_page(connection, who.tenant_id, chosen, after=None, limit=1)
     if not found:
-        raise UnknownItem("There is no such failed record.")
+        raise ItemNotFound("There is no such failed record.")
     history = await curation_sdk.history(connection, *parts_of(letter_id))
     return DeadStoryOut(
         **letter(found[0]).model_dump(),
@@ -221,21 +223,38 @@ async def read_dead_letter(
     )
 
 
-@router.post("/{command}", operation_id="change_dead_letters")
-async def change_dead_letters(
-    *,
-    who: Annotated[Identity, allow(Permission.CURATE)],
+@router.post("/replay", operation_id="replay_dead_letters")
+async def replay_dead_letters(
+    who: Curator,
     request: Request,
-    connection: OperationsChunks,
-    command: Literal["replay", "discard"],
+    connection: OperationsChunkedConnection,
     body: DeadChosen,
 ) -> DeadChanged:
-    """Queue dead letters again with all their attempts, or forget them.
+    """Queue dead letters again with all their attempts. `dry_run` counts only."""
+    return await change_chosen(who, request, connection, body, "replay")
 
-    A record whose letter is forgotten keeps its failed status. `dry_run` counts only.
-    """
+
+@router.post("/discard", operation_id="discard_dead_letters")
+async def discard_dead_letters(
+    who: Curator,
+    request: Request,
+    connection: OperationsChunkedConnection,
+    body: DeadChosen,
+) -> DeadChanged:
+    """Forget dead letters; their records keep the failed status. `dry_run` counts only."""
+    return await change_chosen(who, request, connection, body, "discard")
+
+
+async def change_chosen(
+    who: Identity,
+    request: Request,
+    connection: AsyncConnection,
+    body: DeadChosen,
+    command: Command,
+) -> DeadChanged:
+    """Count the dead letters that are meant, and replay or discard them unless it is a dry run."""
     if not (body.is_narrowed or body.everything):
-        raise UnknownItem(
+        raise ItemNotFound(
             "Choose which failed records you mean.",
             hint="Give ids, stage, kind or cause, or say everything: true.",
         )
@@ -243,7 +262,7 @@ async def change_dead_letters(
     matched = await count_dead(connection, who.tenant_id, chosen, at_most=1_000_000_000)
     if body.dry_run:
         return DeadChanged(matched=matched, changed=0, dry_run=True)
-    async with statement_timeout(BULK, connection):
+    async with statement_timeout(BULK_TIMEOUT, connection):
         changed = await carry_out(connection, who.tenant_id, chosen, command)
     if changed:
         done = {"replay": "replayed", "discard": "discarded"}[command]
@@ -256,8 +275,8 @@ async def change_dead_letters(
 async def carry_out(
     connection: AsyncConnection,
     tenant_id: UUID,
-    chosen: DeadFilter,
-    command: str,
+    chosen: DeadLetterFilter,
+    command: Command,
 ) -> int:
     """Replay or discard all that is meant, some at a time; return how many.
 
@@ -276,7 +295,7 @@ async def carry_out(
         await commit_chunk(connection)
 
 
-def letter(dead: Dead) -> DeadLetterOut:
+def letter(dead: DeadLetterSummary) -> DeadLetterOut:
     """Show one dead letter."""
     facts: dict[str, Any] = asdict(dead)
     item = facts.pop("item")

@@ -1,35 +1,42 @@
 """The demo town in a workspace of its own: for the first look at an empty page."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.auth.local import is_from_this_machine
-from scrapersky.api.dependency import Transaction, actor_of, after_commit, allow
+from scrapersky.api.dependency import (
+    PUBLIC,
+    HiddenOperator,
+    Reader,
+    Transaction,
+    actor_of,
+    after_commit,
+)
+from scrapersky.api.operations.demo_gateway import COOKIE, is_visitor
 from scrapersky.api.operations.state import Operations, OperationsState
 from scrapersky.api.operations.workspace import OpenDemo
 from scrapersky.api.problem import Problem
-from scrapersky.api.records.schema import Strict
+from scrapersky.api.schema import RequestModel
 from scrapersky.demo.source import NAME as SOURCE
-from scrapersky.demo.town import DEFAULT_SIZE
 from scrapersky.errors import AlreadyRunning
 from scrapersky.records.audit import note
+from simulated_town.town import DEFAULT_SIZE
 
 router = APIRouter(prefix="/api/v3/demo", tags=["demo"])
 
 PLACE: Final = "Seven Quays"
-REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+DEMO_REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     404: {"model": Problem, "description": "It may not be started here, or not by you"},
     409: {"model": Problem, "description": "It is being closed"},
 }
-Operator = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
 
 
-class DemoIn(Strict):
+class DemoIn(RequestModel):
     """How the town shall be."""
 
     size: int = Field(DEFAULT_SIZE, ge=10, le=1_000, description="Businesses in it.")
@@ -47,6 +54,7 @@ class DemoOut(BaseModel):
     is_here: bool = Field(description="Whether this workspace is the demo itself.")
     is_opening: bool = Field(description="Whether it will be open in a moment.")
     is_running: bool
+    is_visited: bool = Field(description="Whether this browser is in it.")
     place: str = Field(examples=[PLACE])
     address: str | None = Field(
         None, description="Where its workspace is.", examples=["http://127.0.0.1:40123"]
@@ -59,7 +67,7 @@ class DemoOut(BaseModel):
 
 @router.get("", operation_id="read_demo")
 async def read_demo(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     request: Request,
     operations: Operations,
 ) -> DemoOut:
@@ -67,9 +75,9 @@ async def read_demo(
     return state(operations, who, request)
 
 
-@router.post("", operation_id="start_demo", responses=REFUSALS)
+@router.post("", operation_id="start_demo", responses=DEMO_REFUSALS)
 async def start_demo(
-    who: Operator,
+    who: HiddenOperator,
     request: Request,
     operations: Operations,
     connection: Transaction,
@@ -96,9 +104,12 @@ async def start_demo(
     return found.model_copy(update={"is_opening": not found.is_running})
 
 
-@router.post("/reset", operation_id="reset_demo", responses=REFUSALS)
+@router.post("/reset", operation_id="reset_demo", responses=DEMO_REFUSALS)
 async def reset_demo(
-    who: Operator, request: Request, operations: Operations, connection: Transaction
+    who: HiddenOperator,
+    request: Request,
+    operations: Operations,
+    connection: Transaction,
 ) -> DemoOut:
     """Close the demo's workspace, and open the same town anew."""
     if not may_start(operations, who, request):
@@ -115,9 +126,42 @@ async def reset_demo(
     )
 
 
-@router.delete("", operation_id="close_demo", status_code=204, responses=REFUSALS)
+@router.post(
+    "/visit", operation_id="visit_demo", status_code=204, responses=DEMO_REFUSALS
+)
+async def visit_demo(
+    who: HiddenOperator, request: Request, response: Response, operations: Operations
+) -> None:
+    """Let this browser see the demo at this address, in place of the real workspace.
+
+    Everything but `/api/v3/demo` is answered by the demo from now on, until
+    `DELETE /api/v3/demo/visit`, or until it is closed.
+    """
+    if not may_start(operations, who, request):
+        raise HTTPException(404)
+    if operations.demo.address is None:
+        raise AlreadyRunning(
+            "The demo is not open.", hint="Open it with POST /api/v3/demo."
+        )
+    response.set_cookie(
+        COOKIE, operations.demo.token, path="/", httponly=True, samesite="strict"
+    )
+
+
+@router.delete(
+    "/visit", operation_id="leave_demo", status_code=204, dependencies=[PUBLIC]
+)
+async def leave_demo(response: Response) -> None:
+    """Let this browser see the real workspace again."""
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+
+
+@router.delete("", operation_id="close_demo", status_code=204, responses=DEMO_REFUSALS)
 async def close_demo(
-    who: Operator, request: Request, operations: Operations, connection: Transaction
+    who: HiddenOperator,
+    request: Request,
+    operations: Operations,
+    connection: Transaction,
 ) -> None:
     """Close the demo's workspace, and drop its database."""
     if not may_start(operations, who, request):
@@ -153,6 +197,8 @@ def state(operations: OperationsState, who: Identity, request: Request) -> DemoO
         and workspace.address is None
         and not workspace.is_closing,
         is_running=workspace.address is not None,
+        is_visited=workspace.address is not None
+        and is_visitor(workspace, request.headers),
         place=PLACE,
         address=workspace.address,
         size=demo.size if demo else None,

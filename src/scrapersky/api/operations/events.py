@@ -11,23 +11,23 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from scrapersky.api.auth.authenticator import Authenticator
 from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import allow
-from scrapersky.api.events.broker import Event, Stream
+from scrapersky.api.dependency import Reader
+from scrapersky.api.events.broker import EventStream, ServerEvent
 from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
+from scrapersky.changes.cursor import MAX_CURSOR_CHARS
 from scrapersky.errors import ScraperSkyError
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/api/v3/events", tags=["events"])
 
-HEARTBEAT: Final = 10.0
+HEARTBEAT_SECONDS: Final = 10.0
 """Seconds of silence after which a comment shows that the stream lives."""
-ASK_AGAIN: Final = 1.0
+POLL_SECONDS: Final = 1.0
 """Seconds after which the authenticator is asked whether the listener may still listen."""
-RETRY: Final = 2_000
+RETRY_MILLISECONDS: Final = 2_000
 """Milliseconds after which a browser comes back."""
 
-Who = Annotated[Identity, allow(Permission.READ)]
 Name = Annotated[
     str | None,
     Query(
@@ -40,8 +40,8 @@ Name = Annotated[
 
 
 async def a_stream(
-    who: Who, operations: Operations, stream: Name = None, instead_of: Name = None
-) -> AsyncIterator[Stream]:
+    who: Reader, operations: Operations, stream: Name = None, instead_of: Name = None
+) -> AsyncIterator[EventStream]:
     """Open a stream for the length of one request."""
     listener = f"{who.tenant_id} {who.user_id or who.credential or who.name}"
     opened = operations.broker.open(who.tenant_id, listener, stream, instead_of)
@@ -59,9 +59,9 @@ async def a_stream(
 )
 async def listen(
     request: Request,
-    who: Who,
-    stream: Annotated[Stream, Depends(a_stream)],
-    last_event_id: Annotated[str | None, Header(max_length=100)] = None,
+    who: Reader,
+    stream: Annotated[EventStream, Depends(a_stream)],
+    last_event_id: Annotated[str | None, Header(max_length=MAX_CURSOR_CHARS)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Report what changes, as it changes: `stages`, `records`, `batch`, `action`.
 
@@ -69,26 +69,26 @@ async def listen(
     if that is too much: then fetch anew what you show. Ends when the identity that
     opened it is no longer good.
     """
-    yield ServerSentEvent(retry=RETRY, comment="welcome")
+    yield ServerSentEvent(retry=RETRY_MILLISECONDS, comment="welcome")
     for event in await stream.begin(last_event_id):
         yield sent(event)
     spoke = asked = time.monotonic()
     while stream.is_open:
-        event_or_none = await stream.next(ASK_AGAIN)
+        event_or_none = await stream.next(POLL_SECONDS)
         now = time.monotonic()
-        if now - asked >= ASK_AGAIN:
+        if now - asked >= POLL_SECONDS:
             if not await may_still_listen(request, who):
                 return
             asked = now
         if event_or_none is not None:
             spoke = now
             yield sent(event_or_none)
-        elif now - spoke >= HEARTBEAT:
+        elif now - spoke >= HEARTBEAT_SECONDS:
             spoke = now
             yield ServerSentEvent(comment="still here")
 
 
-def sent(event: Event) -> ServerSentEvent:
+def sent(event: ServerEvent) -> ServerSentEvent:
     """Write an event as it is sent."""
     return ServerSentEvent(raw_data=event.data, event=event.name, id=event.id)
 

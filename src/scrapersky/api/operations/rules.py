@@ -11,31 +11,36 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Bulk, Transaction, actor_of, allow
-from scrapersky.api.operations.actions import ActionOut, actions_page
-from scrapersky.api.operations.shape import (
-    BULK,
-    NOT_FOUND,
-    Cursor,
-    CursorKey,
-    Limit,
-    Word,
+from scrapersky.api.dependency import (
+    BulkEngine,
+    Curator,
+    Reader,
+    Transaction,
+    actor_of,
 )
+from scrapersky.api.operations.actions import ActionOut, actions_page
 from scrapersky.api.operations.state import Operations
 from scrapersky.api.problem import Problem
-from scrapersky.api.records.schema import CuratedName, RecordList, Strict
+from scrapersky.api.records.schema import CuratedName
 from scrapersky.api.records.version import etag_of, require_version
-from scrapersky.api.tenancy import acting_for
+from scrapersky.api.schema import (
+    CONFLICT,
+    NOT_FOUND,
+    ListOut,
+    RequestModel,
+    Word,
+)
+from scrapersky.api.tenancy import BULK_TIMEOUT, acting_for
+from scrapersky.api.time_list import PageAsked
 from scrapersky.api.title import Line
+from scrapersky.curation.action import ActionResult
+from scrapersky.curation.clause import where
 from scrapersky.curation.condition import (
     Condition,
     Conditions,
     in_short,
     read_conditions,
-    where,
 )
-from scrapersky.curation.decision import Decided
 from scrapersky.curation.rule import (
     change_rule,
     delete_rule,
@@ -51,14 +56,10 @@ from scrapersky.records.audit import note
 router = APIRouter(prefix="/api/v3/rules", tags=["rules"])
 
 MOST_RULES: Final = 200
-LARGEST_RULES: Final = 1_048_576
+MAX_RULES_BYTES: Final = 1_048_576
 """Bytes of the conditions of a tenant's rules together: a list shows all of them."""
-TIMEOUT: Final = 5.0
+RUN_WAIT_SECONDS: Final = 5.0
 """Seconds a run is waited for; it goes on after that."""
-
-CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
-    409: {"model": Problem, "description": "Another rule has this name"}
-}
 
 
 class RuleOut(BaseModel):
@@ -81,7 +82,7 @@ class RuleOut(BaseModel):
     last_decided_at: datetime | None
 
 
-class RuleIn(Strict):
+class RuleIn(RequestModel):
     """A rule to make: all conditions must hold; it decides about new records only."""
 
     name: Line = Field(examples=["Good dentists"])
@@ -98,7 +99,7 @@ class RuleIn(Strict):
     )
 
 
-class RuleChange(Strict):
+class RuleChange(RequestModel):
     """What to change of a rule; the rest stays."""
 
     name: Line | None = None
@@ -108,7 +109,7 @@ class RuleChange(Strict):
     best_first: bool | None = None
 
 
-class PreviewIn(Strict):
+class PreviewIn(RequestModel):
     """A rule to try without saving it."""
 
     kind: CuratedName
@@ -143,9 +144,7 @@ class RuleRunOut(BaseModel):
 
 
 @router.get("", operation_id="list_rules")
-async def list_rules(
-    who: Annotated[Identity, allow(Permission.READ)], connection: Transaction
-) -> list[RuleOut]:
+async def list_rules(who: Reader, connection: Transaction) -> list[RuleOut]:
     """List the rules, the oldest first: in this order they decide."""
     return await shown_rules(connection, who.tenant_id)
 
@@ -157,7 +156,7 @@ async def list_rules(
     responses=CONFLICT,
 )
 async def create_rule(
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
     connection: Transaction,
     body: RuleIn,
@@ -187,7 +186,7 @@ async def create_rule(
 
 @router.post("/preview", operation_id="preview_rule")
 async def preview_rule(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
     body: PreviewIn,
 ) -> PreviewOut:
@@ -205,7 +204,7 @@ async def preview_rule(
 
 @router.get("/{rule_id}", operation_id="read_rule", responses=NOT_FOUND)
 async def read_rule(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
     response: Response,
     rule_id: UUID,
@@ -228,7 +227,7 @@ async def read_rule(
 )
 async def patch_rule(
     *,
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
     connection: Transaction,
     rule_id: UUID,
@@ -263,7 +262,7 @@ async def patch_rule(
     responses=NOT_FOUND,
 )
 async def remove_rule(
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
     connection: Transaction,
     rule_id: UUID,
@@ -279,10 +278,10 @@ async def remove_rule(
 @router.post("/{rule_id}/run", operation_id="run_rule", responses=NOT_FOUND)
 async def run_one_rule(
     *,
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     request: Request,
     response: Response,
-    engine: Bulk,
+    engine: BulkEngine,
     operations: Operations,
     rule_id: UUID,
 ) -> RuleRunOut:
@@ -291,12 +290,12 @@ async def run_one_rule(
     actor = actor_of(who, request)
     row = await rule_row(engine, who.tenant_id, rule_id)
 
-    async def run() -> Decided:
-        with acting_for(who.tenant_id, statement_timeout=BULK):
+    async def run() -> ActionResult:
+        with acting_for(who.tenant_id, statement_timeout=BULK_TIMEOUT):
             return await run_rule(engine, actor, rule_id)
 
     task = operations.send(run(), f"rule {row.name}")
-    done, _ = await asyncio.wait({task}, timeout=TIMEOUT)
+    done, _ = await asyncio.wait({task}, timeout=RUN_WAIT_SECONDS)
     if done:
         decided = task.result()
         return RuleRunOut(
@@ -321,18 +320,14 @@ async def run_one_rule(
 @router.get("/{rule_id}/actions", operation_id="list_rule_actions", responses=NOT_FOUND)
 async def list_rule_actions(
     *,
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     connection: Transaction,
-    key: CursorKey,
+    page: PageAsked,
     rule_id: UUID,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> RecordList[ActionOut]:
+) -> ListOut[ActionOut]:
     """List what a rule decided, the latest first; each can be undone."""
     await rule_row(connection, who.tenant_id, rule_id)
-    return await actions_page(
-        connection, who, key, limit=limit, cursor=cursor, rule_id=rule_id
-    )
+    return await actions_page(connection, who, page, rule_id=rule_id)
 
 
 async def one_rule(connection: Transaction, tenant_id: UUID, rule_id: UUID) -> RuleOut:
@@ -424,9 +419,9 @@ async def require_room(
         SelectionRule.tenant_id == tenant_id, SelectionRule.id.is_distinct_from(beside)
     )
     mine = orjson.dumps([each.model_dump(mode="json") for each in conditions])
-    if int(await connection.scalar(query) or 0) + len(mine) > LARGEST_RULES:
+    if int(await connection.scalar(query) or 0) + len(mine) > MAX_RULES_BYTES:
         raise RecordConflict(
-            f"The conditions of all rules are longer than {LARGEST_RULES:,} bytes.",
+            f"The conditions of all rules are longer than {MAX_RULES_BYTES:,} bytes.",
             hint="Shorten the lists of this rule, or delete another.",
         )
 

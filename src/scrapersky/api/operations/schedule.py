@@ -8,38 +8,37 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.exceptions import HTTPException
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import SystemTransaction, allow
-from scrapersky.api.operations.shape import (
-    COUNTED,
-    NOT_FOUND,
-    Cursor,
-    CursorKey,
-    Limit,
-    Word,
-    latest_first,
-    read_place,
-    write_place,
+from scrapersky.api.dependency import (
+    HiddenOperator,
+    Operator,
+    Reader,
+    SystemTransaction,
 )
 from scrapersky.api.operations.state import Operations, OperationsState
-from scrapersky.api.records.schema import RecordList, Total
+from scrapersky.api.schema import (
+    NOT_FOUND,
+    ListOut,
+    Word,
+)
+from scrapersky.api.time_list import (
+    PageAsked,
+    read_latest,
+)
 from scrapersky.errors import InvalidStageSettings
 from scrapersky.records import SchedulerRun
 from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.item_counter import Counts
 from scrapersky.scheduler.overview import JobStatus, cadence, job_statuses
-from scrapersky.scheduler.tally import Counts
 from scrapersky.settings import Settings
 from scrapersky.stages import PIPELINE
 
-Developer = Annotated[Identity, allow(Permission.OPERATE, hidden=True)]
-"""Others get "not found"."""
 router = APIRouter(prefix="/api/v3", tags=["scheduler"])
 
-TIMEOUT: Final = 10.0
+WAIT_SECONDS: Final = 10.0
 """Seconds a manual trigger waits for the run to end before it answers."""
 
 
@@ -114,7 +113,6 @@ AtMostItems = Annotated[
         description="Items picked at most; more than a batch of the stage is refused.",
     ),
 ]
-Operator = Annotated[Identity, allow(Permission.OPERATE)]
 
 
 def developer_only(operations: Operations) -> None:
@@ -125,7 +123,7 @@ def developer_only(operations: Operations) -> None:
 
 @router.get("/scheduler/jobs", operation_id="list_jobs")
 async def list_jobs(
-    who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
+    who: Reader,  # noqa: ARG001 - checked
     operations: Operations,
     connection: SystemTransaction,
 ) -> list[JobOut]:
@@ -138,12 +136,10 @@ async def list_runs(
     *,
     who: Operator,
     connection: SystemTransaction,
-    key: CursorKey,
+    page: PageAsked,
     job_id: Annotated[Word | None, Query()] = None,
     outcome: Annotated[RunOutcome | None, Query()] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> RecordList[RunOut]:
+) -> ListOut[RunOut]:
     """List the runs of every process, the latest first."""
     scope: list[Any] = [str(who.tenant_id), "runs", job_id, outcome]
     query = select(SchedulerRun)
@@ -151,24 +147,16 @@ async def list_runs(
         query = query.where(SchedulerRun.job_id == job_id)
     if outcome is not None:
         query = query.where(SchedulerRun.outcome == outcome)
-    page = latest_first(
+    found = await read_latest(
+        connection,
         query,
         SchedulerRun.started_at,
         SchedulerRun.id,
-        read_place(key, scope, cursor),
+        scope=scope,
+        page=page,
     )
-    rows = (await connection.execute(page.limit(limit + 1))).all()
-    some = query.limit(COUNTED + 1).subquery()
-    count = await connection.scalar(select(func.count()).select_from(some)) or 0
-    shown = rows[:limit]
-    following = None
-    if len(rows) > limit:
-        following = write_place(key, scope, shown[-1].started_at, shown[-1].id)
-    return RecordList(
-        items=[RunOut.model_validate(row, from_attributes=True) for row in shown],
-        next_cursor=following,
-        total=Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
-    )
+    runs = [RunOut.model_validate(row, from_attributes=True) for row in found.rows]
+    return found.listing(runs)
 
 
 @router.get(
@@ -179,7 +167,7 @@ async def list_runs(
     tags=["dev tools"],
 )
 async def scheduler_status(
-    _who: Developer, operations: Operations, connection: SystemTransaction
+    _who: HiddenOperator, operations: Operations, connection: SystemTransaction
 ) -> SchedulerStatusOut:
     """Report how the scheduler stands in all processes; in development, for operators."""
     jobs = await jobs_of(operations.settings, connection)
@@ -196,7 +184,7 @@ async def scheduler_status(
     tags=["dev tools"],
 )
 async def process_pending_domains(
-    _who: Developer,
+    _who: HiddenOperator,
     operations: Operations,
     response: Response,
     limit: AtMostItems = None,
@@ -213,7 +201,7 @@ async def process_pending_domains(
     tags=["dev tools"],
 )
 async def trigger_job(
-    _who: Developer,
+    _who: HiddenOperator,
     operations: Operations,
     response: Response,
     job_id: Word,
@@ -231,7 +219,7 @@ async def trigger(
     schedule.require(job_id)
     refuse_above_batch(operations, job_id, limit)
     run = operations.send(schedule.trigger(job_id, limit), f"run of {job_id}")
-    done, _ = await asyncio.wait({run}, timeout=TIMEOUT)
+    done, _ = await asyncio.wait({run}, timeout=WAIT_SECONDS)
     if not done:
         response.status_code = 202
         return TriggeredOut(job_id=job_id, finished=False)

@@ -8,37 +8,36 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 import curation_sdk
-from scrapersky.api.auth.identity import Identity, Permission
 from scrapersky.api.dependency import (
+    Operator,
+    Reader,
     SystemTransaction,
     actor_of,
     after_commit,
-    allow,
 )
-from scrapersky.api.operations.shape import NOT_FOUND, Word
 from scrapersky.api.operations.state import Operations
-from scrapersky.api.records.schema import Strict
+from scrapersky.api.schema import NOT_FOUND, RequestModel, Word
 from scrapersky.api.stage_stats import (
-    LONGEST,
+    MAX_MINUTES,
     MOST_CAUSES,
     Counts,
     StageView,
 )
 from scrapersky.api.title import Line
-from scrapersky.pipeline.stage_settings import Pace
+from scrapersky.pipeline.stage_settings import SchedulerPace
 from scrapersky.records.audit import note
-from scrapersky.reporting.stage_stats import COUNTED
+from scrapersky.reporting.stage_stats import COUNTED_ROWS
 from scrapersky.scheduler.overrides import change_settings
 from scrapersky.stages import PIPELINE, STAGES, stage_named
 
 router = APIRouter(prefix="/api/v3/stages", tags=["stages"])
-ESTIMATED = f"More than {COUNTED:,} is an estimate."
+ESTIMATED = f"More than {COUNTED_ROWS:,} is an estimate."
 
 
 class StageSettingsOut(BaseModel):
     """The settings of a stage that can be changed without a restart."""
 
-    pace: Pace
+    pace: SchedulerPace
     interval_minutes: float = Field(examples=[5])
     batch_size: int = Field(examples=[10])
     max_instances: int = Field(examples=[1])
@@ -177,16 +176,16 @@ class TroubleOut(BaseModel):
     last_at: datetime
 
 
-class PauseIn(Strict):
+class PauseIn(RequestModel):
     """Why a stage is paused."""
 
     reason: Line = Field("paused by hand", examples=["the provider is down"])
 
 
-class StageSettingsIn(Strict):
+class StageSettingsIn(RequestModel):
     """Settings to change; null takes a change back."""
 
-    pace: Pace | None = None
+    pace: SchedulerPace | None = None
     interval_minutes: float | None = Field(None, examples=[5])
     batch_size: int | None = Field(None, examples=[10])
     max_instances: int | None = None
@@ -196,9 +195,7 @@ class StageSettingsIn(Strict):
 
 
 @router.get("", operation_id="list_stages")
-async def list_stages(
-    who: Annotated[Identity, allow(Permission.READ)], operations: Operations
-) -> list[StageOut]:
+async def list_stages(who: Reader, operations: Operations) -> list[StageOut]:
     """Report how every stage stands, in the order of the pipeline."""
     views = await operations.stats.stages(who.tenant_id)
     return [StageOut.model_validate(asdict(view)) for view in views]
@@ -206,9 +203,9 @@ async def list_stages(
 
 @router.get("/throughput", operation_id="stage_throughput")
 async def throughput(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     operations: Operations,
-    minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
+    minutes: Annotated[int, Query(ge=1, le=MAX_MINUTES)] = 60,
 ) -> list[ThroughputOut]:
     """Report what each stage settled in each of the last minutes."""
     found = await operations.stats.throughput(who.tenant_id, minutes)
@@ -224,7 +221,7 @@ async def throughput(
 
 @router.get("/errors", operation_id="stage_errors")
 async def errors(
-    who: Annotated[Identity, allow(Permission.READ)],
+    who: Reader,
     operations: Operations,
     limit: Annotated[int, Query(ge=1, le=MOST_CAUSES)] = 20,
 ) -> list[TroubleOut]:
@@ -245,7 +242,7 @@ async def control(
     *,
     stage: Word,
     command: Literal["pause", "resume"],
-    who: Annotated[Identity, allow(Permission.OPERATE)],
+    who: Operator,
     request: Request,
     connection: SystemTransaction,
     operations: Operations,
@@ -259,9 +256,9 @@ async def control(
     stage_named(stage)
     reason = (body or PauseIn()).reason
     if command == "pause":
-        await curation_sdk.pause(connection, stage, reason)
+        await curation_sdk.control.pause(connection, stage, reason)
     else:
-        await curation_sdk.resume(connection, stage)
+        await curation_sdk.control.resume(connection, stage)
     details = {"reason": reason} if body is not None else None
     actor = actor_of(who, request)
     await note(connection, actor, f"{command}d", f"stage {stage}", details)
@@ -272,10 +269,10 @@ async def control(
 
 
 @router.patch("/{stage}", operation_id="change_stage", responses=NOT_FOUND)
-async def change(
+async def change_stage(
     *,
     stage: Word,
-    who: Annotated[Identity, allow(Permission.OPERATE)],
+    who: Operator,
     request: Request,
     connection: SystemTransaction,
     operations: Operations,

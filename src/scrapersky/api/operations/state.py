@@ -16,13 +16,14 @@ from scrapersky.api.events.broker import EventBroker
 from scrapersky.api.operations.workspace import DemoWorkspace
 from scrapersky.api.refreshed import RefreshedValue
 from scrapersky.api.stage_stats import StageStats
+from scrapersky.changes.watch import ChangeWatch
 from scrapersky.db.connection import Target, connect
 from scrapersky.kit.clock import utc_now
 from scrapersky.observability.metrics import STANDING, Metrics
 from scrapersky.observability.stage_log import StageLog
 from scrapersky.reporting.database import DatabaseFigures, database_figures
-from scrapersky.reporting.stage_stats import Waiting, waiting_for_anyone
-from scrapersky.scheduler.app import Background
+from scrapersky.reporting.stage_stats import QueueStatus, waiting_for_anyone
+from scrapersky.scheduler.background import Background
 from scrapersky.scheduler.presence import LiveProcess, live_processes
 from scrapersky.settings import Settings
 
@@ -42,9 +43,10 @@ class OperationsState:
     """Sees all tenants: for what counts or watches with a tenant named in the query."""
     stats: StageStats
     broker: EventBroker
+    watch: ChangeWatch
     demo: DemoWorkspace
     metrics: Metrics
-    waiting: RefreshedValue[list[Waiting]]
+    waiting: RefreshedValue[list[QueueStatus]]
     database: RefreshedValue[DatabaseFigures]
     processes: RefreshedValue[list[LiveProcess]]
     started_at: datetime = field(default_factory=utc_now)
@@ -75,15 +77,21 @@ class OperationsState:
         self.metrics.listeners(self.broker.streams)
         return self.metrics.written()
 
+    def end_streams(self) -> None:
+        """Let go of everyone who listens."""
+        self.broker.close()
+        self.watch.close()
+
     async def close(self) -> None:
         """End what still goes on."""
         self.metrics.forget()
-        self.broker.close()
+        self.end_streams()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.broker.closed()
+        await self.watch.closed()
         for value in (self.waiting, self.database, self.processes):
             await value.close()
         await self.stats.close()
@@ -110,6 +118,7 @@ async def open_operations(
         engine=engine,
         stats=stats,
         broker=EventBroker(engine, stats),
+        watch=ChangeWatch(engine),
         demo=DemoWorkspace(target),
         metrics=Metrics(background.events),
         waiting=waiting,

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import SystemTransaction, allow
+from scrapersky.api.dependency import Admin, SystemTransaction, allow
 from scrapersky.api.operations.schedule import (
     JobOut,
     is_ticking,
@@ -41,7 +41,7 @@ class DatabaseOut(BaseModel):
     """The connection, as far as it concerns who runs it."""
 
     version: str = Field(examples=["18.6"])
-    revision: str | None = Field(examples=["0007_operations"])
+    revision: str | None = Field(examples=["0041_time_ordered_keys"])
     newest_revision: str
     is_up_to_date: bool
     size_bytes: int
@@ -101,7 +101,7 @@ class SystemOut(BaseModel):
 
 @router.get("/api/v3/system", operation_id="read_system")
 async def read_system(
-    who: Annotated[Identity, allow(Permission.ADMINISTER)],
+    who: Admin,
     operations: Operations,
     connection: SystemTransaction,
 ) -> SystemOut:

@@ -2,20 +2,17 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import SystemTransaction, actor_of, allow
-from scrapersky.api.operations.shape import NOT_FOUND, Word
+from scrapersky.api.dependency import Operator, SystemTransaction, actor_of
+from scrapersky.api.schema import NOT_FOUND, Word
 from scrapersky.records.audit import note
 from scrapersky.scheduler.presence import ask_to_drain, live_processes
 
 router = APIRouter(prefix="/api/v3/workers", tags=["system"])
-
-Operator = Annotated[Identity, allow(Permission.OPERATE)]
 
 
 class WorkerOut(BaseModel):

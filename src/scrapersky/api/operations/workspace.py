@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from secrets import token_urlsafe
 from typing import Final
 
 import structlog
@@ -27,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 MODULE: Final = "scrapersky.cli.demo_workspace"
 DSN: Final = "SCRAPERSKY_DEMO_DSN"
-GRACE: Final = timedelta(seconds=10)
+STOP_GRACE: Final = timedelta(seconds=10)
 """What it may take to end by itself; nothing in it is worth more."""
 IN_USE = text("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = :name)")
 
@@ -51,6 +52,8 @@ class DemoWorkspace:
         self.demo: OpenDemo | None = None
         self.address: str | None = None
         """Where it is, as soon as it can be visited."""
+        self.token = token_urlsafe()
+        """What a browser shows that visits it."""
         self.problem: str | None = None
         """Why it could not be opened, or did not stay open."""
 
@@ -175,7 +178,7 @@ async def own_process(target: Target, demo: OpenDemo) -> AsyncIterator[Process]:
     finally:
         process.stdin.close()
         try:
-            async with asyncio.timeout(GRACE.total_seconds()):
+            async with asyncio.timeout(STOP_GRACE.total_seconds()):
                 await process.wait()
         except TimeoutError:
             process.kill()

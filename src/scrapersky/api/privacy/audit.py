@@ -7,9 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.dependency import Transaction
-from scrapersky.api.privacy.shape import REFUSALS, Admin, ListedBy, read_list
-from scrapersky.api.records.schema import RecordList
+from scrapersky.api.dependency import Admin, Transaction
+from scrapersky.api.privacy.shape import FilteredListParameters, read_list
+from scrapersky.api.schema import REFUSALS, ListOut
 from scrapersky.records import AuditEntry
 
 router = APIRouter()
@@ -31,11 +31,11 @@ class AuditOut(BaseModel):
     "/audit",
     operation_id="list_audit",
     summary="List who changed what",
-    response_model=RecordList[AuditOut],
+    response_model=ListOut[AuditOut],
     responses=REFUSALS,
 )
 async def list_audit(
-    request: Request, who: Admin, connection: Transaction, asked: ListedBy
+    request: Request, who: Admin, connection: Transaction, asked: FilteredListParameters
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """List the actions of your tenant, the latest first."""
     columns = (

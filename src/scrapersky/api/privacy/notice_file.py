@@ -1,13 +1,14 @@
 """Who must be notified, as a file: to write to them from another program."""
 
 from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import ColumnElement, func, literal, select
 
-from scrapersky.api.dependency import Bulk
+from scrapersky.api.dependency import Admin, BulkEngine
 from scrapersky.api.privacy.notices import (
     NoticesWanted,
     notices_after,
@@ -15,12 +16,11 @@ from scrapersky.api.privacy.notices import (
     notices_where,
     sources_of,
 )
-from scrapersky.api.privacy.shape import REFUSALS, Admin
 from scrapersky.api.records.attachment import A_FILE, Attachment
-from scrapersky.api.records.export_reader import CHUNK, ExportReader
+from scrapersky.api.records.export_reader import CHUNK_ROWS, ExportReader
 from scrapersky.api.records.open_export import Exports
 from scrapersky.api.records.schema import ExportFormat
-from scrapersky.export.contacts import allowed_contacts
+from scrapersky.api.schema import REFUSALS
 from scrapersky.export.table import (
     SHEET_ROWS,
     Parts,
@@ -28,6 +28,8 @@ from scrapersky.export.table import (
     jsonl_bytes,
     xlsx_bytes,
 )
+from scrapersky.export.withheld import allowed_rows
+from scrapersky.records.contact import CONTACTS
 
 router = APIRouter(prefix="/notices")
 
@@ -52,7 +54,7 @@ class NoticeFileAsked(NoticesWanted):
 )
 async def export_notices(
     who: Admin,
-    engine: Bulk,
+    engine: BulkEngine,
     exports: Exports,
     asked: Annotated[NoticeFileAsked, Query()],
 ) -> StreamingResponse:
@@ -72,7 +74,9 @@ async def notice_bytes(
     async with reader.step() as connection:
         counted = notices_where(wanted).with_only_columns(literal(1)).subquery()
         count = await connection.scalar(select(func.count()).select_from(counted)) or 0
-    lines = reader.allowed(notice_lines(reader, wanted), allowed_contacts)
+    lines = reader.allowed(
+        notice_lines(reader, wanted), partial(allowed_rows, CONTACTS)
+    )
     if form == "csv":
         return csv_bytes(COLUMNS, lines, turns)
     if form == "jsonl":
@@ -88,12 +92,12 @@ async def notice_lines(
     place = None
     while True:
         async with reader.step() as connection:
-            rows = await notices_after(connection, wanted, place, CHUNK)
+            rows = await notices_after(connection, wanted, place, CHUNK_ROWS)
             found = await sources_of(connection, [row["contact_id"] for row in rows])
         yield [
             {**row, "sources": [one["url"] for one in found.get(row["contact_id"], [])]}
             for row in rows
         ]
-        if len(rows) < CHUNK:
+        if len(rows) < CHUNK_ROWS:
             return
         place = (rows[-1]["due_at"], rows[-1]["contact_id"])

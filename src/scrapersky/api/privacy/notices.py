@@ -12,18 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.email_type import EmailType
 from scrapersky.api.auth.identity import Identity
-from scrapersky.api.dependency import Chunks, Transaction, actor_of
-from scrapersky.api.operations.shape import COUNTED, read_place, write_place
-from scrapersky.api.privacy.shape import REFUSALS, Admin, Filtered, Listed, Strict
-from scrapersky.api.records.cursor import cursor_key
+from scrapersky.api.dependency import Admin, ChunkedConnection, Transaction, actor_of
+from scrapersky.api.privacy.shape import FilteredListRequest, FilterRequest
 from scrapersky.api.records.query import read_filters
-from scrapersky.api.records.schema import RecordList, Total
+from scrapersky.api.schema import COUNTED_ROWS, REFUSALS, ListOut, RequestModel, Total
+from scrapersky.api.time_list import cursor_key, read_place, write_place
 from scrapersky.api.title import Line
-from scrapersky.curation.condition import clause
+from scrapersky.curation.clause import clause
 from scrapersky.kit.clock import utc_now
 from scrapersky.privacy.notice import (
-    Marked,
-    NoticeGiven,
+    NoticeDetails,
+    NoticeResult,
     mark_all_informed,
     mark_informed,
     mark_open,
@@ -47,7 +46,7 @@ FIELDS: Final = {
 """What a filter of the list may name."""
 
 
-class State(StrEnum):
+class NoticeState(StrEnum):
     """Which of the contacts the list shows."""
 
     OPEN = "open"
@@ -55,17 +54,17 @@ class State(StrEnum):
     INFORMED = "informed"
 
 
-class NoticesWanted(Filtered):
+class NoticesWanted(FilterRequest):
     """Which contacts."""
 
-    state: State = Field(
-        State.OPEN,
+    state: NoticeState = Field(
+        NoticeState.OPEN,
         description="`open`: not informed yet; `overdue`: of these, whose month is over; "
         "`informed`: whom you have notified.",
     )
 
 
-class NoticesAsked(NoticesWanted, Listed):
+class NoticesAsked(NoticesWanted, FilteredListRequest):
     """Which page of the list; the ones due first come first."""
 
 
@@ -103,7 +102,7 @@ class NoticeOut(BaseModel):
     )
 
 
-class InformedIn(Strict):
+class InformedIn(RequestModel):
     """Whom you have notified, when and how."""
 
     contact_ids: list[UUID] | None = Field(
@@ -128,7 +127,7 @@ class InformedIn(Strict):
         return self
 
 
-class ReopenedIn(Strict):
+class ReopenedIn(RequestModel):
     """Who has not been notified after all."""
 
     contact_ids: list[UUID] = Field(min_length=1, max_length=MOST_CONTACTS)
@@ -147,7 +146,7 @@ class MarkedOut(BaseModel):
     "",
     operation_id="list_notices",
     summary="List who must be notified",
-    response_model=RecordList[NoticeOut],
+    response_model=ListOut[NoticeOut],
     responses=REFUSALS,
 )
 async def list_notices(
@@ -172,11 +171,11 @@ async def list_notices(
     responses=REFUSALS,
 )
 async def inform(
-    request: Request, who: Admin, connection: Chunks, asked: InformedIn
+    request: Request, who: Admin, connection: ChunkedConnection, asked: InformedIn
 ) -> MarkedOut:
     """Keep that people were notified; who was marked before keeps the earlier date."""
     refuse_future(asked.informed_at, utc_now())
-    given = NoticeGiven(asked.informed_at, asked.how, asked.legal_basis)
+    given = NoticeDetails(asked.informed_at, asked.how, asked.legal_basis)
     actor = actor_of(who, request)
     if asked.contact_ids is not None:
         done = await mark_informed(connection, actor, asked.contact_ids, given)
@@ -202,10 +201,10 @@ async def reopen(
 
 
 IS_OVERDUE: Final = ContactNotice.due_at < func.statement_timestamp()
-STATES: Final[dict[State, tuple[ColumnElement[bool], ...]]] = {
-    State.OPEN: (ContactNotice.informed_at.is_(None),),
-    State.OVERDUE: (ContactNotice.informed_at.is_(None), IS_OVERDUE),
-    State.INFORMED: (ContactNotice.informed_at.is_not(None),),
+STATES: Final[dict[NoticeState, tuple[ColumnElement[bool], ...]]] = {
+    NoticeState.OPEN: (ContactNotice.informed_at.is_(None),),
+    NoticeState.OVERDUE: (ContactNotice.informed_at.is_(None), IS_OVERDUE),
+    NoticeState.INFORMED: (ContactNotice.informed_at.is_not(None),),
 }
 
 
@@ -221,7 +220,7 @@ async def read_notices(
     key = cursor_key(request)
     place = read_place(key, scope, asked.cursor)
     rows = await notices_after(connection, wanted, place, asked.limit + 1)
-    some = notices_where(wanted).with_only_columns(literal(1)).limit(COUNTED + 1)
+    some = notices_where(wanted).with_only_columns(literal(1)).limit(COUNTED_ROWS + 1)
     counting = select(func.count()).select_from(some.subquery())
     count = int(await connection.scalar(counting) or 0)
     shown = rows[: asked.limit]
@@ -235,7 +234,7 @@ async def read_notices(
             {**row, "sources": sources.get(row["contact_id"], [])} for row in shown
         ],
         "next_cursor": following,
-        "total": Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
+        "total": Total.up_to(count),
     }
 
 
@@ -317,6 +316,6 @@ async def sources_of(
     return sources
 
 
-def marked_out(done: Marked) -> MarkedOut:
+def marked_out(done: NoticeResult) -> MarkedOut:
     """Write what marking came to."""
     return MarkedOut(changed=done.changed, unchanged=done.unchanged)

@@ -6,25 +6,24 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy.exc import SQLAlchemyError
 
-from scrapersky.api.dependency import SystemChunks, SystemTransaction, actor_of
-from scrapersky.api.privacy.shape import (
-    REFUSALS,
+from scrapersky.api.dependency import (
     Admin,
-    Region,
-    Strict,
-    Written,
-    keep_no_copy,
+    SystemChunkedConnection,
+    SystemTransaction,
+    actor_of,
 )
-from scrapersky.api.refusal import explain
-from scrapersky.db.transaction import repeated
+from scrapersky.api.privacy.shape import Region, Written, keep_no_copy
+from scrapersky.api.schema import REFUSALS, RequestModel
+from scrapersky.db.failure import explain
+from scrapersky.db.transaction import retry_after_disconnect
 from scrapersky.errors import DatabaseProblem, ErasureUnfinished
-from scrapersky.privacy.person import SHOWN, erase_person, export_person
+from scrapersky.privacy.person import MAX_RECORDS, erase_person, export_person
 from scrapersky.privacy.subject import Subject, email_subject, phone_subject
 
 router = APIRouter(prefix="/people")
 
 
-class PersonIn(Strict):
+class PersonIn(RequestModel):
     """Who is meant: by e-mail address or by phone number."""
 
     email: Written | None = Field(None, examples=["ada@example.com"])
@@ -56,11 +55,13 @@ class HeldOut(BaseModel):
     )
 
 
-class PersonOut(BaseModel):
+class PersonDataOut(BaseModel):
     """Everything that is held about a person."""
 
     records: list[HeldOut]
-    is_complete: bool = Field(description=f"false: there are more than {SHOWN:,}.")
+    is_complete: bool = Field(
+        description=f"false: there are more than {MAX_RECORDS:,}."
+    )
 
 
 class ErasedOut(BaseModel):
@@ -79,16 +80,16 @@ class ErasedOut(BaseModel):
 )
 async def show_person(
     request: Request, who: Admin, connection: SystemTransaction, asked: PersonIn
-) -> PersonOut:
+) -> PersonDataOut:
     """Gather every record of your tenant in which the person is written."""
     keep_no_copy(request)
     held = await export_person(connection, actor_of(who, request), asked.subject())
-    return PersonOut(
+    return PersonDataOut(
         records=[
             HeldOut(table=one.table, id=one.id, values=one.values, origin=one.origin)
             for one in held
         ],
-        is_complete=len(held) < SHOWN,
+        is_complete=len(held) < MAX_RECORDS,
     )
 
 
@@ -99,7 +100,7 @@ async def show_person(
     responses=REFUSALS,
 )
 async def forget_person(
-    request: Request, who: Admin, connection: SystemChunks, asked: PersonIn
+    request: Request, who: Admin, connection: SystemChunkedConnection, asked: PersonIn
 ) -> ErasedOut:
     """Erase a person from every table of your tenant, and keep them from coming back.
 
@@ -108,7 +109,7 @@ async def forget_person(
     keep_no_copy(request)
     actor, subject = actor_of(who, request), asked.subject()
     try:
-        done = await repeated(
+        done = await retry_after_disconnect(
             connection, lambda: erase_person(connection, actor, subject)
         )
     except (SQLAlchemyError, OSError) as error:

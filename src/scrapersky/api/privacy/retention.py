@@ -5,10 +5,10 @@ from datetime import datetime
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.dependency import Transaction
-from scrapersky.api.privacy.shape import REFUSALS, Admin
-from scrapersky.privacy.retention import overdue
-from scrapersky.scheduler.app import retention_days
+from scrapersky.api.dependency import Admin, Transaction
+from scrapersky.api.schema import REFUSALS
+from scrapersky.privacy.retention import retention_status
+from scrapersky.scheduler.housekeeping import retention_days
 from scrapersky.settings import Settings
 
 router = APIRouter()
@@ -56,7 +56,7 @@ async def read_retention(
             oldest_at=one.oldest_at,
             overdue=one.overdue,
         )
-        for one in await overdue(connection, retention_days(settings))
+        for one in await retention_status(connection, retention_days(settings))
     ]
     return RetentionOut(
         kinds=[

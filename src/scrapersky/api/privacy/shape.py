@@ -1,37 +1,31 @@
 """What the routes about people's data have in common."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Query, Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from sqlalchemy import ColumnElement, func, select
+from pydantic import AfterValidator, Field
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import allow
+from scrapersky.api.auth.identity import Identity
 from scrapersky.api.field import FilterTexts
-from scrapersky.api.operations.shape import (
-    COUNTED,
-    latest_first,
-    read_place,
-    storable,
-    write_place,
-)
-from scrapersky.api.problem import Problem
-from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.query import read_filters
-from scrapersky.api.records.schema import Total
-from scrapersky.curation.condition import clause
+from scrapersky.api.schema import (
+    MAX_CURSOR,
+    MAX_LIMIT,
+    ListOut,
+    RequestModel,
+    storable,
+)
+from scrapersky.api.time_list import (
+    PageRequest,
+    cursor_key,
+    read_latest,
+)
+from scrapersky.curation.clause import clause
 
-Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
-
-REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
-    401: {"model": Problem, "description": "Nobody we know"},
-    403: {"model": Problem, "description": "Not allowed"},
-    422: {"model": Problem, "description": "It does not fit"},
-}
 Written = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(storable)]
 """An e-mail address, a phone number or a domain, as people write it."""
 Region = Annotated[
@@ -44,13 +38,7 @@ Region = Annotated[
 ]
 
 
-class Strict(BaseModel):
-    """A request: what it does not know, it refuses."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Filtered(Strict):
+class FilterRequest(RequestModel):
     """Which lines of a list."""
 
     filter: FilterTexts = Field(
@@ -59,18 +47,18 @@ class Filtered(Strict):
     )
 
 
-class Listed(Filtered):
+class FilteredListRequest(FilterRequest):
     """Which page of a list that shows the latest first."""
 
-    limit: int = Field(50, ge=1, le=200)
+    limit: int = Field(50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(
         None,
-        max_length=4_096,
+        max_length=MAX_CURSOR,
         description="`next_cursor` of the page before, with the same filters.",
     )
 
 
-ListedBy = Annotated[Listed, Query()]
+FilteredListParameters = Annotated[FilteredListRequest, Query()]
 
 
 async def read_list(
@@ -78,8 +66,8 @@ async def read_list(
     connection: AsyncConnection,
     who: Identity,
     columns: Sequence[InstrumentedAttribute[Any]],
-    asked: Listed,
-) -> dict[str, Any]:
+    asked: FilteredListRequest,
+) -> ListOut[dict[str, Any]]:
     """Read one page of the tenant's rows, the latest first."""
     fields = {column.key: column for column in columns}
     model: Any = columns[0].class_
@@ -87,24 +75,15 @@ async def read_list(
         model.tenant_id == who.tenant_id,
         *(clause(fields, condition) for condition in read_filters(asked.filter)),
     ]
-    scope = [str(who.tenant_id), model.__tablename__, asked.filter]
-    key = cursor_key(request)
-    place = read_place(key, scope, asked.cursor)
-    query = latest_first(
-        select(*columns).where(*wanted), model.created_at, model.id, place
+    found = await read_latest(
+        connection,
+        select(*columns).where(*wanted),
+        model.created_at,
+        model.id,
+        scope=[str(who.tenant_id), model.__tablename__, asked.filter],
+        page=PageRequest(cursor_key(request), asked.limit, asked.cursor),
     )
-    rows = (await connection.execute(query.limit(asked.limit + 1))).all()
-    some = select(model.id).where(*wanted).limit(COUNTED + 1).subquery()
-    count = int(await connection.scalar(select(func.count()).select_from(some)) or 0)
-    following = None
-    if len(rows) > asked.limit:
-        last = rows[asked.limit - 1]
-        following = write_place(key, scope, last.created_at, last.id)
-    return {
-        "items": [row._asdict() for row in rows[: asked.limit]],
-        "next_cursor": following,
-        "total": Total(count=min(count, COUNTED), is_exact=count <= COUNTED),
-    }
+    return found.listing([row._asdict() for row in found.rows])
 
 
 def keep_no_copy(request: Request) -> None:

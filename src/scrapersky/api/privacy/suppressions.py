@@ -10,30 +10,39 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.dependency import Bulk, Transaction, actor_of
-from scrapersky.api.middleware.body import large_body
-from scrapersky.api.operations.shape import NOT_FOUND
-from scrapersky.api.privacy.shape import (
-    REFUSALS,
+from scrapersky.api.dependency import (
     Admin,
-    ListedBy,
+    BulkEngine,
+    ChunkedConnection,
+    Transaction,
+    actor_of,
+)
+from scrapersky.api.middleware.body import large_body
+from scrapersky.api.privacy.shape import (
+    FilteredListParameters,
     Region,
-    Strict,
     Written,
     keep_no_copy,
     read_list,
 )
-from scrapersky.api.records.schema import RecordList
+from scrapersky.api.records.decide import set_status
+from scrapersky.api.records.detail import record_of
+from scrapersky.api.records.schema import StatusIn, StatusOut
+from scrapersky.api.records.unpacking import ANY_BYTES
+from scrapersky.api.schema import NOT_FOUND, REFUSALS, ListOut, RequestModel
 from scrapersky.api.title import Line
 from scrapersky.errors import InvalidSubject
+from scrapersky.privacy.stopped import stopped_among, stopped_companies
 from scrapersky.privacy.subject import Subject, SubjectKind, any_subject
-from scrapersky.privacy.suppression import Suppressing, lift, suppress_lines
+from scrapersky.privacy.suppression import SuppressionResult, lift, suppress_lines
 from scrapersky.privacy.suppression_filter import look_up
 from scrapersky.records import Suppression
+from scrapersky.records.company import COMPANIES
+from scrapersky.records.status import LeadStatus
 
 router = APIRouter(prefix="/suppressions")
 
-LARGEST_LIST: Final = 100 * 1024 * 1024
+MAX_LIST_BYTES: Final = 100 * 1024 * 1024
 LINES_AT_ONCE: Final = 2_000
 LONGEST_LINE: Final = 4_096
 MOST_VALUES: Final = 1_000
@@ -49,7 +58,7 @@ class SuppressionOut(BaseModel):
     created_by: UUID | None
 
 
-class SuppressionsIn(Strict):
+class SuppressionsIn(RequestModel):
     """Whom to leave alone from now on."""
 
     values: list[Written] = Field(
@@ -65,7 +74,7 @@ class SuppressionsIn(Strict):
     )
 
 
-class Refusal(BaseModel):
+class RefusedValue(BaseModel):
     """A line that says nothing we understand."""
 
     line: int
@@ -79,10 +88,10 @@ class SuppressedOut(BaseModel):
     added: int
     known: int = Field(description="How many were on the list already.")
     contacts_removed: int
-    refused: list[Refusal] = Field(description="The first 100.")
+    refused: list[RefusedValue] = Field(description="The first 100.")
 
 
-class ValuesIn(Strict):
+class ValuesIn(RequestModel):
     """Which values to look up."""
 
     values: list[Written] = Field(min_length=1, max_length=MOST_VALUES)
@@ -107,11 +116,11 @@ class ChecksOut(BaseModel):
     "",
     operation_id="list_suppressions",
     summary="List the entries",
-    response_model=RecordList[SuppressionOut],
+    response_model=ListOut[SuppressionOut],
     responses=REFUSALS,
 )
 async def list_suppressions(
-    request: Request, who: Admin, connection: Transaction, asked: ListedBy
+    request: Request, who: Admin, connection: Transaction, asked: FilteredListParameters
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """List the entries, the latest first; the values themselves are kept nowhere."""
     columns = (
@@ -158,7 +167,7 @@ async def create_suppressions(
 async def check_suppressions(
     request: Request, who: Admin, connection: Transaction, asked: ValuesIn
 ) -> ChecksOut:
-    """Ask about values: each by its own entry, or by that of its domain."""
+    """Ask about values: each by its own entry, by that of its domain, or its company."""
     keep_no_copy(request)
     subjects = await asyncio.to_thread(
         lambda: [read(value, asked.region) for value in asked.values]
@@ -166,6 +175,8 @@ async def check_suppressions(
     named = [one.value for one in subjects if one and one.kind != SubjectKind.DOMAIN]
     hosts = [one.value for one in subjects if one and one.kind == SubjectKind.DOMAIN]
     guard = await look_up(connection, who.tenant_id, named, domains=hosts)
+    rows = [{one.kind.value: one.value} if one else {} for one in subjects]
+    stopped = await stopped_among(connection, who.tenant_id, rows)
     hides = {
         SubjectKind.EMAIL: guard.hides_email,
         SubjectKind.PHONE: guard.hides_phone,
@@ -176,7 +187,9 @@ async def check_suppressions(
             CheckedOut(
                 position=position,
                 kind=one.kind if one else None,
-                is_suppressed=bool(one and hides[one.kind](one.value)),
+                is_suppressed=bool(
+                    one and (hides[one.kind](one.value) or stopped.hides(one.value))
+                ),
             )
             for position, one in enumerate(subjects, start=1)
         ]
@@ -188,13 +201,22 @@ async def check_suppressions(
     operation_id="import_suppressions",
     summary="Put a whole list on it",
     status_code=201,
-    dependencies=[large_body(LARGEST_LIST)],
+    dependencies=[large_body(MAX_LIST_BYTES)],
     responses=REFUSALS,
     openapi_extra={
         "requestBody": {
             "required": True,
             "content": {
-                "text/plain": {"schema": {"type": "string", "maxLength": LARGEST_LIST}}
+                "text/plain": {
+                    "schema": {"type": "string", "maxLength": MAX_LIST_BYTES}
+                },
+                ANY_BYTES: {
+                    "schema": {
+                        "type": "string",
+                        "format": "binary",
+                        "maxLength": MAX_LIST_BYTES,
+                    }
+                },
             },
         }
     },
@@ -202,12 +224,12 @@ async def check_suppressions(
 async def import_suppressions(
     request: Request,
     who: Admin,
-    engine: Bulk,
+    engine: BulkEngine,
     reason: Annotated[Line | None, Query()] = None,
     region: Annotated[Region | None, Query()] = None,
 ) -> SuppressedOut:
     """Take a text or CSV file, one value a line in its first column, of any length."""
-    total, number = Suppressing(), 0
+    total, number = SuppressionResult(), 0
     async for lines in line_groups(request.stream()):
         done = await suppress_lines(
             engine,
@@ -220,6 +242,67 @@ async def import_suppressions(
         number += len(lines)
         total.add(done)
     return suppressed_out(total)
+
+
+class StoppedCompanyOut(BaseModel):
+    """A company on the list, which its lead status says."""
+
+    id: UUID
+    name: str | None
+    domain: str | None
+    phone: str | None
+    since: datetime | None = Field(description="When it was put there; null: unknown.")
+    by: str | None = Field(description="Who did.")
+
+
+class StoppedCompaniesOut(BaseModel):
+    """Companies on the list, the latest change first."""
+
+    items: list[StoppedCompanyOut]
+    next_after: UUID | None = Field(description="Go on with `after`.")
+
+
+class StoppedAsked(RequestModel):
+    """Which part of the companies on the list."""
+
+    q: str | None = Field(None, max_length=200, description="A part of the name.")
+    limit: int = Field(50, ge=1, le=200)
+    after: UUID | None = Field(None, description="`next_after` of the part before.")
+
+
+@router.get(
+    "/companies",
+    operation_id="list_stopped_companies",
+    summary="List the companies that must not be contacted",
+    responses=REFUSALS,
+)
+async def list_stopped(
+    who: Admin, connection: Transaction, asked: Annotated[StoppedAsked, Query()]
+) -> StoppedCompaniesOut:
+    """List the companies of the status Do Not Contact, with when and by whom it was set."""
+    found = await stopped_companies(
+        connection, who.tenant_id, words=asked.q, after=asked.after, most=asked.limit
+    )
+    rows = found[: asked.limit]
+    return StoppedCompaniesOut(
+        items=[StoppedCompanyOut(**row._asdict()) for row in rows],
+        next_after=rows[-1].id if len(found) > asked.limit else None,
+    )
+
+
+@router.delete(
+    "/companies/{company_id}",
+    operation_id="lift_stopped_company",
+    summary="Take a company off the list",
+    responses=REFUSALS | NOT_FOUND,
+)
+async def lift_stopped(
+    request: Request, who: Admin, connection: ChunkedConnection, company_id: UUID
+) -> StatusOut:
+    """Give a company the status New again; it can be undone like any decision."""
+    await record_of(connection, COMPANIES, company_id)
+    asked = StatusIn(ids=[company_id], status=LeadStatus.NEW.value)
+    return await set_status(connection, actor_of(who, request), COMPANIES, asked)
 
 
 @router.delete(
@@ -244,14 +327,14 @@ def read(value: str, region: str | None) -> Subject | None:
         return None
 
 
-def suppressed_out(done: Suppressing) -> SuppressedOut:
+def suppressed_out(done: SuppressionResult) -> SuppressedOut:
     """Write what adding to the list came to."""
     return SuppressedOut(
         ids=done.ids[:MOST_VALUES],
         added=len(done.ids),
         known=done.known,
         contacts_removed=done.contacts_removed,
-        refused=[Refusal(line=line, reason=why) for line, why in done.refusals],
+        refused=[RefusedValue(line=line, reason=why) for line, why in done.refusals],
     )
 
 

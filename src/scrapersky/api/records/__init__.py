@@ -6,13 +6,21 @@ from scrapersky.api.records import (
     budget,
     company,
     company_column,
+    completeness,
     contact,
+    imported,
     kinds,
+    lead,
+    lead_map,
     people,
     place_file,
+    proof,
+    sample,
     search,
+    search_schedule,
     source,
     view,
+    what_changed,
 )
 from scrapersky.api.records.priority import add_priority
 from scrapersky.api.records.router import (
@@ -46,7 +54,9 @@ for each in KINDS.values():
 routers.extend(
     part.router
     for part in (
-        budget, company, company_column, contact, kinds, people, place_file, search,
-        source, view,
+        # Before the routes of searches, which end in a step of any name.
+        imported, lead, lead_map, budget, company, company_column, completeness, contact, kinds,
+        people, place_file, proof, sample, search, search_schedule, source, view,
+        what_changed,
     )
 )  # fmt: skip

@@ -24,11 +24,11 @@ def json_answer(
     status: int = 200,
 ) -> Response:
     """Answer with this, without looking at it again."""
-    written = orjson.dumps(content, default=plain, option=orjson.OPT_UTC_Z)
+    written = orjson.dumps(content, default=json_default, option=orjson.OPT_UTC_Z)
     return Response(written, status, headers, media_type="application/json")
 
 
-def plain(value: object) -> str:
+def json_default(value: object) -> str:
     """Write what JSON has no type for."""
     # The driver's UUIDs are of a class of their own.
     if isinstance(value, UUID | Decimal):

@@ -9,16 +9,15 @@ from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
-from scrapersky.api.records.detail import Shown, record_of
-from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
-from scrapersky.api.records.schema import SiteBudgetLine, Strict
+from scrapersky.api.dependency import Curator, Transaction, actor_of
+from scrapersky.api.records.detail import RecordRow, record_of
+from scrapersky.api.records.schema import SiteBudgetLine
+from scrapersky.api.schema import NOT_FOUND, REFUSALS, RequestModel
 from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.curation.page_choice import lock_sites
 from scrapersky.curation.rule import apply_rules
 from scrapersky.curation.site_budget import (
-    MOST,
+    MAX_BUDGET,
     MOST_CHOSEN,
     SiteBudget,
     budget_lines,
@@ -31,10 +30,10 @@ PATH: Final = f"/api/v3{DOMAINS.path}/{{record_id}}/budget"
 STAGE: Final = "page_curation"
 
 router = APIRouter(tags=["records"])
-Limit = Annotated[int | None, Field(ge=0, le=MOST)]
+Limit = Annotated[int | None, Field(ge=0, le=MAX_BUDGET)]
 
 
-class BudgetIn(Strict):
+class DomainBudgetIn(RequestModel):
     """What to change of a site's budget; what is left out stays."""
 
     page_budget: Annotated[int | None, Field(ge=0, le=MOST_CHOSEN)] = Field(
@@ -57,7 +56,7 @@ def budget_set(request: Request) -> SiteBudget:
 
 
 async def budget_beside(
-    connection: AsyncConnection, row: Shown, default: SiteBudget
+    connection: AsyncConnection, row: RecordRow, default: SiteBudget
 ) -> list[dict[str, Any]]:
     """Return the budget of a domain as its detail shows it."""
     lines = await budget_lines(connection, row.id, row.domain, default)
@@ -72,10 +71,10 @@ async def budget_beside(
 )
 async def change_domain_budget(
     request: Request,
-    who: Annotated[Identity, allow(Permission.CURATE)],
+    who: Curator,
     connection: Transaction,
     record_id: UUID,
-    asked: BudgetIn,
+    asked: DomainBudgetIn,
 ) -> list[SiteBudgetLine]:
     """Change a site's budget. Pages that were refused for it are queued again, and rules choose."""
     row = await record_of(connection, DOMAINS, record_id)
@@ -100,6 +99,6 @@ async def change_domain_budget(
         site=default,
     )
     if queued or decided.queued:
-        await curation_sdk.wake(connection, STAGE)
+        await curation_sdk.control.wake(connection, STAGE)
     lines = await budget_beside(connection, row, default)
     return [SiteBudgetLine(**line) for line in lines]

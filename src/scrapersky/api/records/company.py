@@ -1,6 +1,6 @@
 """Companies are people's to work on: assign, note, tag, merge, split, answer."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -9,22 +9,21 @@ from pydantic import BaseModel, Field
 from sqlalchemy import and_, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.dependency import Curator, Reader, Transaction, actor_of
 from scrapersky.api.field import OwnValue, RecordIds
 from scrapersky.api.records.company_column import MOST_COLUMNS, own_values
 from scrapersky.api.records.decide import selection_of
 from scrapersky.api.records.detail import answer_detail, record_of
 from scrapersky.api.records.edit import differing, locked, note_edit
-from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
 from scrapersky.api.records.router import BASE, address_of
 from scrapersky.api.records.schema import (
     LONGEST_WORDS,
     Detail,
-    Strict,
+    MergedDetail,
     record_model,
 )
 from scrapersky.api.records.version import Version, require_version
+from scrapersky.api.schema import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS, RequestModel
 from scrapersky.api.title import Title
 from scrapersky.companies.correction import (
     answer_question,
@@ -34,13 +33,15 @@ from scrapersky.companies.correction import (
     say_same,
     take_back_merge,
 )
-from scrapersky.companies.work import Work, undo_work, work_on
+from scrapersky.curation.action import ActionResult, keep_merges, open_action
+from scrapersky.curation.company_work import CompanyWork, work_on
 from scrapersky.curation.condition import Conditions
-from scrapersky.curation.decision import selected
+from scrapersky.curation.undo import undo
 from scrapersky.errors import InvalidDecision
 from scrapersky.records import Company, User
 from scrapersky.records.audit import Actor
 from scrapersky.records.company import COMPANIES
+from scrapersky.records.curation import ActionType
 from scrapersky.records.status import PairVerdict
 
 PATH = address_of(COMPANIES)
@@ -48,11 +49,10 @@ PAIRS = f"{BASE}/company-pairs"
 MOST_MERGED = 50
 MOST_QUESTIONS = 200
 MOST_ASSIGNEES = 500
+FOLLOW_UP = "The day on which to get in touch again; null: none."
 MAY_OWN = and_(User.disabled_at.is_(None), User.is_system.is_(False))
 
 router = APIRouter(tags=["records"])
-Reader = Annotated[Identity, allow(Permission.READ)]
-Curator = Annotated[Identity, allow(Permission.CURATE)]
 OldTag = Annotated[str, Field(min_length=1, max_length=100)]
 """A tag to take away, whatever it holds."""
 OwnValues = Annotated[
@@ -70,16 +70,17 @@ RECORDS = text(
 )
 
 
-class CompanyIn(Strict):
+class CompanyIn(RequestModel):
     """What to change; what is left out stays as it is, null makes it unknown."""
 
     owner_id: UUID | None = Field(None, description="Who works on it: a user of yours.")
     notes: str | None = Field(None, max_length=10_000)
     tags: list[Title] = Field([], max_length=100)
     own: OwnValues = Field({})
+    follow_up_on: date | None = Field(None, description=FOLLOW_UP)
 
 
-class WorkIn(Strict):
+class WorkIn(RequestModel):
     """What to change on which companies: these ids, or all that a list would show."""
 
     ids: RecordIds | None = None
@@ -89,6 +90,7 @@ class WorkIn(Strict):
     add_tags: list[Title] = Field([], max_length=20)
     remove_tags: list[OldTag] = Field([], max_length=20)
     own: OwnValues = Field({})
+    follow_up_on: date | None = Field(None, description=FOLLOW_UP)
 
 
 class WorkOut(BaseModel):
@@ -106,20 +108,20 @@ class AssigneeOut(BaseModel):
     name: str
 
 
-class CompanyMergeIn(Strict):
+class CompanyMergeIn(RequestModel):
     """Which companies are one, and which of them stays."""
 
     ids: list[UUID] = Field(min_length=1, max_length=MOST_MERGED)
     into: UUID
 
 
-class CompanySplitIn(Strict):
+class CompanySplitIn(RequestModel):
     """Which records of a company are another one."""
 
     records: list[UUID] = Field(min_length=1, max_length=200)
 
 
-class PairAnswerIn(Strict):
+class PairAnswerIn(RequestModel):
     """Whether two records are one company."""
 
     verdict: PairVerdict
@@ -207,16 +209,18 @@ async def edit_company(
     asked: CompanyIn,
     version: Version = None,
 ) -> Any:  # noqa: ANN401 - the response model has the type
-    """Assign a company, write notes and tags.
+    """Assign a company, write notes and tags, say when to follow up.
 
     What the machine sums up in between is not a conflict; what another person wrote is.
     """
     changes = asked.model_dump(exclude_unset=True)
-    await change(connection, actor_of(who, request), record_id, changes, version)
+    await change_company(
+        connection, actor_of(who, request), record_id, changes, version
+    )
     return await answer_detail(connection, COMPANIES, record_id)
 
 
-async def change(
+async def change_company(
     connection: AsyncConnection,
     actor: Actor,
     record_id: UUID,
@@ -253,33 +257,41 @@ async def work_on_many(
 ) -> WorkOut:
     """Assign, tag or fill in companies by ids, or all that a filter means.
 
-    It can be undone with `POST /api/v3/company-actions/{action_id}/undo`.
+    It can be undone with `POST /api/v3/actions/{action_id}/undo`.
     """
-    chosen = selected(COMPANIES, who.tenant_id, selection_of(asked))
     await require_user(connection, asked.owner_id)
-    work = Work(
+    work = CompanyWork(
         assigns="owner_id" in asked.model_fields_set,
         owner_id=asked.owner_id,
         add_tags=asked.add_tags,
         remove_tags=asked.remove_tags,
         own=await own_values(connection, who.tenant_id, asked.own),
+        sets_day="follow_up_on" in asked.model_fields_set,
+        follow_up_on=asked.follow_up_on,
     )
-    done = await work_on(connection, actor_of(who, request), chosen, work)
-    return WorkOut(action_id=done.action_id, matched=done.matched, changed=done.changed)
+    actor = actor_of(who, request)
+    selection = selection_of(asked, who.user_id)
+    return work_out(await work_on(connection, actor, selection, work))
+
+
+def work_out(done: ActionResult) -> WorkOut:
+    """Report work on companies, or its undo."""
+    matched = done.changed + sum(done.skipped.values())
+    return WorkOut(action_id=done.action_id, matched=matched, changed=done.changed)
 
 
 @router.post(
     f"{BASE}/company-actions/{{action_id}}/undo",
     operation_id="undo_company_action",
     summary="Undo work on companies",
+    deprecated=True,
     responses=REFUSALS | NOT_FOUND,
 )
 async def undo_action(
     request: Request, who: Curator, connection: Transaction, action_id: UUID
 ) -> WorkOut:
-    """Give companies back what they had, unless somebody has changed them since."""
-    done = await undo_work(connection, actor_of(who, request), action_id)
-    return WorkOut(action_id=action_id, matched=done.matched, changed=done.changed)
+    """Undo work on companies as `POST /api/v3/actions/{action_id}/undo` does."""
+    return work_out(await undo(connection, actor_of(who, request), action_id))
 
 
 async def require_user(connection: AsyncConnection, user_id: UUID | None) -> None:
@@ -332,15 +344,31 @@ async def read_parts(
     f"{PATH}/merge",
     operation_id="merge_companies",
     summary="Merge companies",
-    response_model=Detail[record_model(COMPANIES)],  # type: ignore[misc]
+    response_model=MergedDetail[record_model(COMPANIES)],  # type: ignore[misc]
     responses=REFUSALS | CONFLICT,
 )
 async def merge_companies(
     request: Request, who: Curator, connection: Transaction, asked: CompanyMergeIn
 ) -> Any:  # noqa: ANN401 - the response model has the type
-    """Make one company of several; sources will not part them again."""
-    await say_same(connection, actor_of(who, request), asked.into, asked.ids)
-    return await answer_detail(connection, COMPANIES, asked.into)
+    """Make one company of several; sources will not part them again.
+
+    It can be undone with `POST /api/v3/actions/{action_id}/undo`.
+    """
+    actor = actor_of(who, request)
+    count = len({*asked.ids} - {asked.into})
+    action_id = await open_action(
+        connection,
+        actor,
+        COMPANIES,
+        ActionType.MERGED,
+        selection={"ids": count},
+        matched=count,
+    )
+    merges = await say_same(connection, actor, asked.into, asked.ids)
+    ids = [(merge.id, merge.gone) for merge in merges]
+    await keep_merges(connection, actor, action_id, ids)
+    more = {"action_id": action_id}
+    return await answer_detail(connection, COMPANIES, asked.into, more)
 
 
 @router.post(
@@ -380,7 +408,7 @@ async def undo_merge(
 @router.get(
     PAIRS,
     operation_id="list_company_pairs",
-    summary="List companies that may be one",
+    summary="List possible duplicates",
     responses=REFUSALS,
 )
 async def list_pairs(who: Reader, connection: Transaction) -> list[CompanyPairOut]:

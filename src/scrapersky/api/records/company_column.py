@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 from math import isfinite
-from typing import Annotated, Any, Final, Self
+from typing import Any, Final, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -12,11 +12,15 @@ from sqlalchemy import delete, insert, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
-from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
+from scrapersky.api.dependency import (
+    Admin,
+    Curator,
+    Reader,
+    Transaction,
+    actor_of,
+)
 from scrapersky.api.records.router import BASE
-from scrapersky.api.records.schema import Strict
+from scrapersky.api.schema import CONFLICT, NOT_FOUND, REFUSALS, RequestModel
 from scrapersky.api.title import Title
 from scrapersky.companies.own_column import OwnColumn, own_columns
 from scrapersky.errors import InvalidDecision, RecordConflict, UnknownRecord
@@ -29,8 +33,6 @@ MOST_COLUMNS: Final = 50
 LONGEST_TEXT: Final = 2_000
 
 router = APIRouter(tags=["records"])
-Reader = Annotated[Identity, allow(Permission.READ)]
-Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 
 FORGET: Final = text(
     """UPDATE companies SET own = own - CAST(:name AS text)
@@ -38,7 +40,7 @@ FORGET: Final = text(
 )
 
 
-class CompanyColumnIn(Strict):
+class CompanyColumnIn(RequestModel):
     """A column to make."""
 
     name: str = Field(
@@ -88,7 +90,7 @@ async def list_columns(who: Reader, connection: Transaction) -> list[CompanyColu
     responses=REFUSALS | CONFLICT,
 )
 async def create_column(
-    request: Request, who: Admin, connection: Transaction, asked: CompanyColumnIn
+    request: Request, who: Curator, connection: Transaction, asked: CompanyColumnIn
 ) -> CompanyColumnOut:
     """Make a column; its values are set with `PATCH /api/v3/companies/{id}`."""
     if len(await own_columns(connection, who.tenant_id)) >= MOST_COLUMNS:

@@ -13,21 +13,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.email_quality import judge_email
 from contact_extraction.email_type import EmailType
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.dependency import Curator, Transaction, actor_of
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import answer_detail, answer_with, record_of
 from scrapersky.api.records.edit import differing, locked, note_edit
-from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS
 from scrapersky.api.records.router import address_of
 from scrapersky.api.records.schema import (
     Detail,
+    MergedDetail,
     StatusIn,
     StatusOut,
-    Strict,
     record_model,
 )
 from scrapersky.api.records.version import Version, require_version
+from scrapersky.api.schema import CONFLICT, NOT_FOUND, REFUSALS, VERSIONS, RequestModel
 from scrapersky.api.title import Title
 from scrapersky.curation.batch.submission import SubmittedLine
 from scrapersky.errors import (
@@ -48,11 +47,10 @@ PATH = address_of(CONTACTS)
 MOST_MERGED = 50
 
 router = APIRouter(tags=["records"])
-Curator = Annotated[Identity, allow(Permission.CURATE)]
 Text = Annotated[str, Field(max_length=500)]
 
 
-class AddressIn(Strict):
+class AddressIn(RequestModel):
     """A postal address in its parts."""
 
     text: Text | None = None
@@ -63,7 +61,7 @@ class AddressIn(Strict):
     country: Text | None = None
 
 
-class ContactIn(Strict):
+class ContactIn(RequestModel):
     """What to change; what is left out stays as it is, null makes it unknown."""
 
     email: str | None = Field(None, max_length=254)
@@ -121,7 +119,7 @@ class NewContactIn(ContactIn):
         return self
 
 
-class MergeIn(Strict):
+class MergeIn(RequestModel):
     """Which contacts are one, and which of them stays."""
 
     ids: list[UUID] = Field(min_length=1, max_length=MOST_MERGED)
@@ -216,7 +214,7 @@ async def edit_contact(
     changes = asked.model_dump(exclude_unset=True)
     actor = actor_of(who, request)
     try:
-        await change(connection, actor, record_id, changes, version)
+        await change_contact(connection, actor, record_id, changes, version)
     except IntegrityError:
         raise RecordConflict(
             "Another contact of the same domain has this e-mail address or number, or "
@@ -226,7 +224,7 @@ async def edit_contact(
     return await answer_detail(connection, CONTACTS, record_id)
 
 
-async def change(
+async def change_contact(
     connection: AsyncConnection,
     actor: Actor,
     record_id: UUID,
@@ -281,7 +279,10 @@ async def keep_evidence(
 
 
 def written(changes: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the values that somebody wrote, under the names a crawl gives them."""
+    """Yield the values that somebody wrote, under the names a crawl gives them.
+
+    What somebody took away is kept as nothing, which no page fills again.
+    """
     for name, value in changes.items():
         if name in {"notes", "tags"}:
             continue  # about the contact, not of it
@@ -291,8 +292,8 @@ def written(changes: dict[str, Any]) -> Iterator[tuple[str, str]]:
             joined = ", ".join(part for part in (value or {}).values() if part)
             if joined:
                 yield name, value.get("text") or joined
-        elif value:
-            yield name, value
+        else:
+            yield name, value or ""
 
 
 @router.delete(
@@ -337,7 +338,7 @@ async def validate_contact(
     f"{PATH}/merge",
     operation_id="merge_contacts",
     summary="Merge contacts",
-    response_model=Detail[record_model(CONTACTS)],  # type: ignore[misc]
+    response_model=MergedDetail[record_model(CONTACTS)],  # type: ignore[misc]
     responses=REFUSALS | CONFLICT,
 )
 async def merge_contacts(
@@ -349,7 +350,8 @@ async def merge_contacts(
     """Make one contact of several: it keeps what it has, and takes what it lacks."""
     others = [each for each in dict.fromkeys(asked.ids) if each != asked.into]
     await merge(connection, actor_of(who, request), asked.into, others)
-    return await answer_detail(connection, CONTACTS, asked.into)
+    more = {"action_id": None}
+    return await answer_detail(connection, CONTACTS, asked.into, more)
 
 
 async def merge(

@@ -7,11 +7,12 @@ from uuid import UUID
 from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from scrapersky.api.records.query import of_caller
 from scrapersky.api.records.schema import StatusIn, StatusOut
 from scrapersky.api.tenancy import statement_timeout
 from scrapersky.curation.condition import Condition
 from scrapersky.curation.decision import (
-    CHUNK,
+    CHUNK_ROWS,
     MEANWHILE,
     Selection,
     count_selected,
@@ -29,7 +30,7 @@ async def set_status(
     connection: AsyncConnection, actor: Actor, resource: Kind, asked: StatusIn
 ) -> StatusOut:
     """Set a status, or only count what it would be set on."""
-    selection = selection_of(asked)
+    selection = selection_of(asked, actor.user_id)
     require_decidable(resource, asked.status)
     async with statement_timeout(CHUNK_TIMEOUT, connection):
         return await carry_out(connection, actor, resource, asked, selection)
@@ -43,7 +44,7 @@ async def carry_out(
     selection: Selection,
 ) -> StatusOut:
     """Decide about what is meant or, if only that was asked, count it."""
-    is_long = selection.ids is not None and len(selection.ids) > CHUNK
+    is_long = selection.ids is not None and len(selection.ids) > CHUNK_ROWS
     if selection.ids is not None and (is_long or asked.dry_run):
         await refuse_foreign(connection, actor.tenant_id, resource, selection.ids)
     if asked.dry_run:
@@ -73,7 +74,7 @@ async def carry_out(
     )
 
 
-class Selecting(Protocol):
+class SelectionRequest(Protocol):
     """A request that means some records."""
 
     ids: list[UUID] | None
@@ -81,7 +82,7 @@ class Selecting(Protocol):
     q: str | None
 
 
-def selection_of(asked: Selecting) -> Selection:
+def selection_of(asked: SelectionRequest, user_id: UUID | None) -> Selection:
     """Read which records are meant: by ids or by a filter, not both, not neither."""
     if (asked.ids is None) == (asked.filter is None):
         raise InvalidDecision(
@@ -89,7 +90,8 @@ def selection_of(asked: Selecting) -> Selection:
             hint="An empty `filter` means all records.",
         )
     if asked.ids is None:
-        return Selection(conditions=tuple(asked.filter or ()), words=asked.q or None)
+        conditions = of_caller(user_id, asked.filter or ())
+        return Selection(conditions=conditions, words=asked.q or None)
     if asked.q is not None:
         raise InvalidDecision("`q` goes with `filter`, not with `ids`.")
     return Selection(ids=tuple(dict.fromkeys(asked.ids)))

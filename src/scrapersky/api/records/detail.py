@@ -25,22 +25,29 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.listing import rows_by_id
-from scrapersky.api.records.schema import EvidenceOut
+from scrapersky.api.records.schema import EvidenceOut, MapVerdictOut
 from scrapersky.api.records.version import etag_of
 from scrapersky.errors import UnknownRecord
-from scrapersky.records import KINDS, Domain, Kind, Page
+from scrapersky.records import (
+    KINDS,
+    Company,
+    CompanyVerdict,
+    Domain,
+    Kind,
+    Page,
+)
 from scrapersky.records.kind import Origin
 from scrapersky.records.page import why_it_was_chosen
 
 MOST_LINKS = 20
 MOST_PAGES = 100
 
-Shown = Row[Any]
+RecordRow = Row[Any]
 
 
 async def record_of(
     connection: AsyncConnection, resource: Kind, record_id: UUID
-) -> Shown:
+) -> RecordRow:
     """Return a record of the tenant, or raise UnknownRecord."""
     rows = await rows_by_id(connection, resource, [record_id])
     if not rows:
@@ -49,17 +56,20 @@ async def record_of(
 
 
 async def answer_detail(
-    connection: AsyncConnection, resource: Kind, record_id: UUID
+    connection: AsyncConnection,
+    resource: Kind,
+    record_id: UUID,
+    more: Mapping[str, Any] | None = None,
 ) -> Response:
     """Answer with a record as it is now, or raise UnknownRecord."""
     row = await record_of(connection, resource, record_id)
-    return await answer_with(connection, resource, row)
+    return await answer_with(connection, resource, row, more)
 
 
 async def answer_with(
     connection: AsyncConnection,
     resource: Kind,
-    row: Shown,
+    row: RecordRow,
     more: Mapping[str, Any] | None = None,
     *,
     status: int = 200,
@@ -73,13 +83,14 @@ async def answer_with(
         "related": await related_to(connection, resource, row),
         "people": [],
         "budget": [],
+        "verdicts": await verdicts_on(connection, resource, row),
         **(more or {}),
     }
     return json_answer(answer, {"ETag": etag}, status=status)
 
 
 async def evidence_of(
-    connection: AsyncConnection, resource: Kind, row: Shown
+    connection: AsyncConnection, resource: Kind, row: RecordRow
 ) -> list[dict[str, Any]]:
     """Report where the values of a record came from."""
     found = resource.origins(row)
@@ -89,6 +100,21 @@ async def evidence_of(
     if resource.record is Domain:
         origins += await chosen_pages(connection, row.id)
     return [EvidenceOut(**asdict(origin)).model_dump() for origin in origins]
+
+
+async def verdicts_on(
+    connection: AsyncConnection, resource: Kind, row: RecordRow
+) -> list[dict[str, Any]]:
+    """Report what a company's website says of what a map says of it."""
+    if resource.record is not Company:
+        return []
+    query = (
+        select(CompanyVerdict)
+        .where(CompanyVerdict.company_id == row.id)
+        .order_by(CompanyVerdict.field)
+    )
+    found = (await connection.execute(query)).all()
+    return [MapVerdictOut.model_validate(one).model_dump() for one in found]
 
 
 async def chosen_pages(connection: AsyncConnection, domain_id: UUID) -> list[Origin]:
@@ -104,7 +130,7 @@ async def chosen_pages(connection: AsyncConnection, domain_id: UUID) -> list[Ori
 
 
 async def related_to(
-    connection: AsyncConnection, resource: Kind, row: Shown
+    connection: AsyncConnection, resource: Kind, row: RecordRow
 ) -> dict[str, list[dict[str, Any]]]:
     """Name the records that belong to one, of every kind the first few."""
     if not resource.related:

@@ -5,22 +5,23 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.api.records.answer import as_dicts
-from scrapersky.api.records.export_reader import CHUNK, ExportReader
+from scrapersky.api.records.export_reader import CHUNK_ROWS, ExportReader
 from scrapersky.api.records.list_query import CursorPosition, ListQuery
 from scrapersky.api.records.listing import ListPage, read_page
 from scrapersky.api.records.schema import ExportFormat
 from scrapersky.companies.own_column import OwnColumn, own_columns
+from scrapersky.curation.clause import OWN, may_be_contacted
 from scrapersky.curation.decision import Selection, count_selected
 from scrapersky.errors import InvalidExport
-from scrapersky.export.buffer import Chunks, Rows
-from scrapersky.export.contacts import COLUMNS, allowed_contacts, contact_cells
+from scrapersky.export.buffer import RowChunks, Rows
+from scrapersky.export.contacts import columns_of
 from scrapersky.export.preset import PRESETS_OF, Take, preset_named, take
+from scrapersky.export.proof import PROOF, with_proofs
 from scrapersky.export.table import (
     SHEET_ROWS,
     Parts,
@@ -29,15 +30,15 @@ from scrapersky.export.table import (
     xlsx_bytes,
 )
 from scrapersky.export.turns import ExportTurns
+from scrapersky.export.withheld import allowed_rows, rows_of_file
 from scrapersky.kit.plain_text import visible
-from scrapersky.privacy.suppression_filter import SuppressionFilter
-from scrapersky.records.company import COMPANIES
+from scrapersky.privacy.stopped import StoppedCompanies
 from scrapersky.records.kind import Kind
 from scrapersky.records.status import OwnType
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExportPlan:
     """What a file holds: the headings, and how what stands below them is made."""
 
     format: ExportFormat
@@ -48,7 +49,9 @@ class Plan:
     """The headings under which there are dates."""
 
 
-def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -> Plan:
+def read_export(
+    resource: Kind, form: ExportFormat, columns: str, preset: str
+) -> ExportPlan:
     """Read which columns are asked for, or raise InvalidExport."""
     known = columns_of(resource)
     if preset:
@@ -56,12 +59,8 @@ def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -
             kinds = " and ".join(PRESETS_OF)
             raise InvalidExport(f"A preset is for {kinds}, and names all columns.")
         chosen = preset_named(preset, resource.name)
-        is_made = resource.name == "contacts"
-        made = {
-            name: take(source) if is_made else itemgetter(source)
-            for name, source in chosen.items()
-        }
-        return Plan(form, [*made], made)
+        made = {name: take(source, resource.name) for name, source in chosen.items()}
+        return ExportPlan(form, [*made], made)
     names = list(dict.fromkeys(columns.split(","))) if columns else list(known)
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -69,33 +68,36 @@ def read_export(resource: Kind, form: ExportFormat, columns: str, preset: str) -
             f"There is no column '{unknown[0][:50]}'.",
             hint=f"Columns: {', '.join(known)}.",
         )
-    return Plan(form, names)
-
-
-def columns_of(resource: Kind) -> Sequence[str]:
-    """Return every column that a file of this kind may have."""
-    if resource.name == "contacts":
-        return [*COLUMNS, "id", "created_at", "updated_at"]
-    return [*dict.fromkeys((*resource.fields, *resource.extras))]
+    return ExportPlan(form, names)
 
 
 async def export_bytes(
     engine: AsyncEngine,
     resource: Kind,
     list_query: ListQuery,
-    plan: Plan,
+    plan: ExportPlan,
     turns: ExportTurns | None = None,
 ) -> Parts:
     """Begin a file; what is wrong with the list_query is raised before its first byte."""
     turns = turns or ExportTurns()
-    reader = ExportReader(engine, list_query.tenant_id, turns)
-    if resource.name == "contacts":
+    without = (
+        StoppedCompanies.without_companies
+        if resource.is_lead
+        else StoppedCompanies.without_rows
+    )
+    reader = ExportReader(engine, list_query.tenant_id, turns, without)
+    # Whatever was asked for: who must not be contacted is in no file.
+    allowed = (*list_query.conditions, *may_be_contacted(resource))
+    list_query = replace(list_query, conditions=allowed)
+    if resource.file.query is not None:
         list_query = replace(list_query, columns=())
-    if resource is COMPANIES and plan.made is not None:
+    if OWN in resource.fields and plan.made is not None:
         plan = await with_own_columns(reader, plan)
     first, rows = await read_step(reader, resource, list_query)
-    allow = allowed_contacts if resource.name == "contacts" else allowed_records
+    allow = partial(allowed_rows, resource)
     chunks = reader.allowed(walk(reader, resource, list_query, first, rows), allow)
+    if PROOF in plan.columns:
+        chunks = proven(reader, resource.name, chunks)
     if plan.made is not None:
         chunks = remade(chunks, plan.made, turns)
     names = plan.columns
@@ -115,7 +117,7 @@ async def export_bytes(
     return xlsx_bytes(names, chunks, turns, title=title, sheets=sheets, days=plan.days)
 
 
-async def with_own_columns(reader: ExportReader, plan: Plan) -> Plan:
+async def with_own_columns(reader: ExportReader, plan: ExportPlan) -> ExportPlan:
     """Add the tenant's own columns of companies, under their titles."""
     async with reader.step() as connection:
         columns = await own_columns(connection, reader.tenant_id)
@@ -142,7 +144,7 @@ async def walk(
     list_query: ListQuery,
     page: ListPage,
     rows: Rows,
-) -> Chunks:
+) -> RowChunks:
     """Yield the rows of a list, page after page."""
     yield rows
     while page.next is not None:
@@ -159,28 +161,27 @@ async def read_step(
     """Read a page and what is written of it."""
     async with reader.step() as connection:
         page = await read_page(
-            connection, resource, list_query, limit=CHUNK, after=after
+            connection, resource, list_query, limit=CHUNK_ROWS, after=after
         )
-        if resource.name != "contacts":
+        query = resource.file.query
+        if query is None:
             return page, as_dicts(page.rows)
         ids = [row.id for row in page.rows]
-        return page, await contact_cells(connection, list_query.tenant_id, ids)
+        return page, await rows_of_file(connection, query, list_query.tenant_id, ids)
 
 
-def allowed_records(suppressions: SuppressionFilter, rows: Rows) -> Rows:
-    """Leave out who is suppressed with their domain, and strike out the others."""
-    left = [
-        row
-        for row in rows
-        if not (row.get("domain") and suppressions.hides_domain(row["domain"]))
-    ]
-    cleaned: Rows = suppressions.clean(left)
-    return cleaned
+async def proven(reader: ExportReader, kind: str, chunks: RowChunks) -> RowChunks:
+    """Yield rows with what each follows from; the list is asked about values alone."""
+    async with aclosing(chunks):
+        async for rows in chunks:
+            async with reader.step() as connection:
+                proofs = await with_proofs(connection, reader.tenant_id, kind, rows)
+            yield proofs
 
 
 async def remade(
-    chunks: Chunks, made: Mapping[str, Take], turns: ExportTurns
-) -> Chunks:
+    chunks: RowChunks, made: Mapping[str, Take], turns: ExportTurns
+) -> RowChunks:
     """Yield rows under other headings."""
     async with aclosing(chunks):
         async for rows in chunks:

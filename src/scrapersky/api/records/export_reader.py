@@ -10,8 +10,9 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.api.tenancy import statement_timeout
-from scrapersky.export.buffer import Chunks, ExportBuffer, Rows
+from scrapersky.export.buffer import ExportBuffer, RowChunks, Rows
 from scrapersky.export.turns import ExportTurns
+from scrapersky.privacy.stopped import StoppedCompanies, stopped_among
 from scrapersky.privacy.suppression_filter import (
     SuppressionFilter,
     filter_of,
@@ -19,11 +20,12 @@ from scrapersky.privacy.suppression_filter import (
     keys_in_use,
 )
 
-CHUNK: Final = 500
+CHUNK_ROWS: Final = 500
 """Rows of a step: to take them from the database keeps the event loop for 10 ms or so."""
 STEP_TIMEOUT: Final = timedelta(seconds=60)
 """How long one step may take: a file that has begun cannot be begun again."""
 
+WithoutStopped = Callable[[StoppedCompanies, Rows], Rows]
 Allow = Callable[[SuppressionFilter, Rows], Rows]
 """Which rows the suppression list leaves, and what of them."""
 
@@ -35,6 +37,8 @@ class ExportReader:
     engine: AsyncEngine
     tenant_id: UUID
     turns: ExportTurns
+    without: WithoutStopped | None = None
+    """How rows of companies that must not be contacted are left out; None: they are not."""
 
     @asynccontextmanager
     async def step(self) -> AsyncIterator[AsyncConnection]:
@@ -46,7 +50,7 @@ class ExportReader:
         ):
             yield connection
 
-    async def allowed(self, chunks: Chunks, allow: Allow) -> Chunks:
+    async def allowed(self, chunks: RowChunks, allow: Allow) -> RowChunks:
         """Yield the rows of a list that may be sent, however slowly they are.
 
         They are read ahead of the client; the suppression list is asked about each chunk
@@ -58,7 +62,10 @@ class ExportReader:
 
     async def _without_suppressed(self, rows: Rows, allow: Allow) -> Rows:
         async with self.step() as connection:
+            stopped = await stopped_among(connection, self.tenant_id, rows)
             keys = await keys_in_use(connection, self.tenant_id)
+        if stopped and self.without is not None:
+            rows = self.without(stopped, rows)
         if keys is None:
             return rows
         hosts = {row["domain"] for row in rows if row.get("domain")}

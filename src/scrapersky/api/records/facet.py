@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import (
+    ColumnElement,
     FromClause,
     Select,
     cast,
@@ -15,28 +16,33 @@ from sqlalchemy import (
     select,
     tablesample,
     text,
+    true,
     union_all,
 )
+from sqlalchemy import Text as TextType
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.list_query import ListQuery, is_sortable, wanted
-from scrapersky.api.records.listing import CHEAP, COUNTED, PLAN_ANEW, countable
+from scrapersky.api.records.listing import COUNTING_COST, PLAN_ANEW, countable
 from scrapersky.api.records.schema import Facets, FacetValue, FieldOut, field_type
+from scrapersky.api.schema import COUNTED_ROWS
 from scrapersky.companies.own_column import OwnColumn
 from scrapersky.compat.sqlalchemy import moved_to
-from scrapersky.curation.condition import (
+from scrapersky.curation.clause import (
     EQUALITY,
     OF_LINKED,
     OWN,
     PRESENCE,
     RANGES,
+    SEPARATORS,
     TEXT_ONLY,
-    Comparison,
-    Condition,
     comparisons_of,
+    fold_code,
+    text_of,
 )
-from scrapersky.db.explain import planned
+from scrapersky.curation.condition import Comparison, Condition
+from scrapersky.db.explain import query_plan
 from scrapersky.errors import InvalidCondition
 from scrapersky.records.kind import Kind
 from scrapersky.records.status import OwnType
@@ -46,7 +52,7 @@ COUNTED_WHOLE = 50_000
 """Records that are all counted; of a longer list, a sample is."""
 SURELY_MANY = 60_000
 """Records expected of a list that is not worth counting up to there."""
-SAMPLED = 50_000
+SAMPLED_ROWS = 50_000
 """Rows of a table that are read for a sample."""
 ROWS_OF: Final = text(
     "SELECT reltuples::float8 FROM pg_class WHERE oid = CAST(:table AS text)::regclass"
@@ -62,11 +68,12 @@ OF_OWN: Final = {
 def read_facets(resource: Kind, text: str) -> tuple[str, ...]:
     """Read which fields are asked about; raise InvalidCondition for one of many values."""
     names = tuple(dict.fromkeys(text.split(","))) if text else resource.facets
-    unknown = [name for name in names if name not in resource.facets]
+    known = [*dict.fromkeys((*resource.facets, *resource.values))]
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidCondition(
             f"'{unknown[0][:50]}' is not a field of few values.",
-            hint=f"Choose of: {', '.join(resource.facets)}.",
+            hint=f"Choose of: {', '.join(known)}.",
         )
     return names
 
@@ -76,17 +83,21 @@ async def count_values(
     resource: Kind,
     list_query: ListQuery,
     names: Sequence[str],
+    words: str = "",
 ) -> Facets:
-    """Count the most frequent values of each field, in a sample if the list is long."""
+    """Count the most frequent values of each field, in a sample if the list is long.
+
+    With words, only the values that people read them in.
+    """
     await connection.execute(PLAN_ANEW)
-    plan = await planned(connection, countable(resource, list_query))
+    plan = await query_plan(connection, countable(resource, list_query))
     if plan.rows <= SURELY_MANY:
         model = resource.record.__table__
         some = part_of(model, resource, list_query, names).limit(COUNTED_WHOLE + 1)
-        count, found = await count_in(connection, some, names)
+        count, found = await count_in(connection, some, names, words)
         if count <= COUNTED_WHOLE:
             return Facets(facets=found, is_exact=True)
-    share, found = await count_in_sample(connection, resource, list_query, names)
+    share, found = await count_in_sample(connection, resource, list_query, names, words)
     for name in names:
         scaled = [
             FacetValue(value=one.value, count=round(one.count / share))
@@ -100,12 +111,19 @@ def part_of(
     source: FromClause, resource: Kind, list_query: ListQuery, names: Sequence[str]
 ) -> Select[Any]:
     """Select what is counted of the records of a list that are in a source."""
-    columns = [source.c[resource.fields[name].key].label(name) for name in names]
+    columns = [value_in(source, resource, name).label(name) for name in names]
     return select(*columns).where(moved_to(source, wanted(resource, list_query)))
 
 
+def value_in(source: FromClause, resource: Kind, name: str) -> ColumnElement[Any]:
+    """Select what a record in a source has of a field."""
+    if name in resource.values:
+        return moved_to(source, resource.values[name])
+    return source.c[resource.fields[name].key]
+
+
 async def count_in(
-    connection: AsyncConnection, query: Select[Any], names: Sequence[str]
+    connection: AsyncConnection, query: Select[Any], names: Sequence[str], words: str
 ) -> tuple[int, dict[str, list[FacetValue]]]:
     """Read records once; return how many there are, and the values of each field."""
     part = query.cte("part").prefix_with("MATERIALIZED")
@@ -118,6 +136,7 @@ async def count_in(
         values = select(value.label("value")).subquery()
         counts.append(
             select(literal(name), func.to_jsonb(values.c.value), func.count())
+            .where(has_words(values.c.value, words))
             .group_by(values.c.value)
             .order_by(func.count().desc(), values.c.value)
             .limit(MOST_VALUES)
@@ -138,15 +157,24 @@ async def count_in_sample(
     resource: Kind,
     list_query: ListQuery,
     names: Sequence[str],
+    words: str,
 ) -> tuple[float, dict[str, list[FacetValue]]]:
     """Count in blocks chosen at random; return which share of the table they are."""
     table = resource.record.__table__
     rows = await connection.scalar(ROWS_OF, {"table": table.fullname})
-    share = min(1.0, SAMPLED / max(float(rows or 0), 1.0))
+    share = min(1.0, SAMPLED_ROWS / max(float(rows or 0), 1.0))
     blocks = tablesample(table, func.system(literal_column(f"{share * 100:.9f}")))
     query = part_of(blocks, resource, list_query, names)
-    _, found = await count_in(connection, query, names)
+    _, found = await count_in(connection, query, names, words)
     return share, found
+
+
+def has_words(value: ColumnElement[Any], words: str) -> ColumnElement[bool]:
+    """Match values that people read these words in, whatever stands between them."""
+    if not words:
+        return true()
+    read = func.translate(cast(value, TextType), SEPARATORS, "")
+    return read.icontains(fold_code(text_of(words)), autoescape=True)
 
 
 async def with_rare(
@@ -157,17 +185,17 @@ async def with_rare(
     sampled: list[FacetValue],
 ) -> list[FacetValue]:
     """Count the rare values of a status one by one: a sample has none or too many."""
-    column = resource.fields[name]
-    if not isinstance(column.type, ENUM):
+    column = resource.fields.get(name)
+    if column is None or not isinstance(column.type, ENUM):
         return sampled
     counts = {one.value: one.count for one in sampled}
     for value in column.type.enums:
-        if counts.get(value, 0) > COUNTED:
+        if counts.get(value, 0) > COUNTED_ROWS:
             continue
         only = Condition(field=name, comparison=Comparison.EQUAL, value=value)
         narrowed = replace(list_query, conditions=(*list_query.conditions, only))
         rows = countable(resource, narrowed)
-        if (await planned(connection, rows)).cost <= CHEAP:
+        if (await query_plan(connection, rows)).cost <= COUNTING_COST:
             count = select(func.count()).select_from(rows.subquery())
             counts[value] = int(await connection.scalar(count) or 0)
     found = [FacetValue(value=value, count=n) for value, n in counts.items() if n]

@@ -2,35 +2,35 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import allow
-from scrapersky.api.records.export import columns_of
+from scrapersky.api.dependency import Reader
 from scrapersky.api.records.list_query import is_sortable
-from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.schema import field_type
-from scrapersky.curation.condition import Condition, unattended
+from scrapersky.api.schema import REFUSALS
+from scrapersky.curation.condition import Condition, auto_select_conditions
+from scrapersky.export.contacts import columns_of
 from scrapersky.export.preset import PRESETS_OF, REQUIRED
 from scrapersky.records import KINDS, Kind
 from scrapersky.records.kind import Column, Decision
 
 router = APIRouter(prefix="/api/v3/kinds", tags=["records"])
 
-Shown = Literal[
-    "text", "title", "strong", "link", "word", "status", "list", "number", "bytes",
-    "share", "rating", "time",
+DisplayName = Literal[
+    "text", "title", "person", "email", "phone", "strong", "link", "word", "status",
+    "list", "number", "bytes", "share", "rating", "time",
 ]  # fmt: skip
 """How the page shows a value."""
 
-BY_TYPE: Final[Mapping[str, Shown]] = {
+BY_TYPE: Final[Mapping[str, DisplayName]] = {
     "status": "status",
     "list": "list",
     "number": "number",
     "time": "time",
+    "date": "time",
 }
 
 
@@ -58,6 +58,9 @@ class DecisionOut(BaseModel):
         description="Which of the undecided are taken where no person decides;"
         " null: none."
     )
+    is_within_site_budget: bool = Field(
+        description="Whether a rule may take the best of each site only: `best_first`."
+    )
     busy: list[str] = Field(
         description="What `stage_field` says of records that the stage has, or has had:"
         " a decision does not start it again.",
@@ -72,12 +75,13 @@ class ColumnOut(BaseModel):
     title: str
     width: float
     grow: float = Field(description="Its share of the room that is left.")
-    show: Shown
+    show: DisplayName
     instead: list[str] = Field(description="Shown where the field is empty.")
     under: list[str] = Field(description="Fields in a smaller line below.")
     only_with: str | None = Field(description="Shown only where this field is known.")
     is_hidden: bool = Field(description="Not shown until chosen.")
     is_sortable: bool
+    sort: str = Field(description="The field that sorts it.", examples=["owner_id"])
 
 
 class QuickFilterOut(BaseModel):
@@ -135,13 +139,18 @@ class RecordKindOut(BaseModel):
     has_owner: bool = Field(
         description="Whether people assign them: `POST <path>/work`."
     )
+    has_pairs: bool = Field(description="Whether people say which two are one.")
+    has_site_budget: bool = Field(description="Whether a detail has a site's budget.")
+    form: Literal["company", "contact"] | None = Field(
+        description="The form in which people edit one."
+    )
 
 
 @router.get(
     "", operation_id="list_kinds", summary="List kinds of records", responses=REFUSALS
 )
 async def list_kinds(
-    who: Annotated[Identity, allow(Permission.READ)],  # noqa: ARG001 - checked
+    who: Reader,  # noqa: ARG001 - checked
 ) -> list[RecordKindOut]:
     """Report every kind of record, in the order of the pipeline."""
     return described()
@@ -187,12 +196,15 @@ def describe(kind: Kind) -> RecordKindOut:
         is_mergeable=kind.is_mergeable,
         has_priority="priority" in kind.fields,
         has_owner="owner_id" in kind.fields,
+        has_pairs=kind.has_pairs,
+        has_site_budget=kind.has_site_budget,
+        form=kind.form,
     )
 
 
 def describe_decision(kind: Kind, decision: Decision) -> DecisionOut:
     """Describe what people decide."""
-    chosen = unattended(kind)
+    chosen = auto_select_conditions(kind)
     return DecisionOut(
         field=decision.column.key,
         choices=[
@@ -202,6 +214,7 @@ def describe_decision(kind: Kind, decision: Decision) -> DecisionOut:
         undecided=decision.undecided.value,
         on=decision.on.value if decision.on else None,
         starts=decision.starts,
+        is_within_site_budget=decision.is_within_site_budget,
         stage_field=decision.queue.column.key if decision.queue else None,
         error_field=decision.queue.error.key if decision.queue else None,
         unattended=None if chosen is None else [*chosen],
@@ -211,22 +224,24 @@ def describe_decision(kind: Kind, decision: Decision) -> DecisionOut:
 
 def describe_column(kind: Kind, column: Column) -> ColumnOut:
     """Describe one column; where nothing says how it is shown, its type does."""
-    field = kind.fields.get(column.field)
+    sort = column.sort or column.field
+    field = kind.fields.get(sort)
     return ColumnOut(
         field=column.field,
         title=column.title,
         width=column.width,
         grow=column.grow,
-        show=shown(kind, column),
+        show=display_of(kind, column),
         instead=[*column.instead],
         under=[*column.under],
         only_with=column.only_with,
         is_hidden=column.is_hidden,
         is_sortable=field is not None and is_sortable(field),
+        sort=sort,
     )
 
 
-def shown(kind: Kind, column: Column) -> Shown:
+def display_of(kind: Kind, column: Column) -> DisplayName:
     """Say how a column is shown."""
     if column.show is not None:
         return column.show.value

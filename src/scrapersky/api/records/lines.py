@@ -6,16 +6,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Final
 
-from scrapersky.curation.batch.submission import CHUNK, Written
+from scrapersky.curation.batch.submission import CHUNK_LINES, WrittenLine
 from scrapersky.errors import InvalidImport
-from scrapersky.export.cell import restored
-from scrapersky.providers.files.encoding import PIECE, Legibility, wide_encoding
+from scrapersky.kit.cell import restored
+from scrapersky.providers.files.encoding import PIECE_BYTES, Legibility, wide_encoding
 
 LONGEST_ROW: Final = 65_536
 """Letters of one row; no address is as long."""
 MOST_LINES_IN_ROW: Final = 50
-SAMPLE: Final = 4_096
-SHOWN: Final = 200
+SAMPLE_BYTES: Final = 4_096
+SHOWN_CHARACTERS: Final = 200
 DELIMITERS: Final = (",", ";", "\t", "|")
 
 OTHER_FILES: Final[Mapping[bytes, str]] = {
@@ -44,7 +44,7 @@ MARKS: Final = (
 
 async def read_lines(
     stream: AsyncIterator[bytes], headings: tuple[str, ...]
-) -> AsyncGenerator[Sequence[Written], None]:
+) -> AsyncGenerator[Sequence[WrittenLine], None]:
     """Yield the values of a list in chunks, with their line numbers.
 
     Raises InvalidImport if the file is not text at all; a row that cannot be read is
@@ -52,25 +52,25 @@ async def read_lines(
     """
     start, rest = await beginning(stream)
     refuse_other_files(start)
-    text = Text(start)
-    rows = Rows(headings)
-    waiting: list[Written] = []
+    text = LineDecoder(start)
+    rows = ColumnReader(headings)
+    waiting: list[WrittenLine] = []
     is_empty = True
     async for part in following(start, rest):
         for line in text.feed(part):
             waiting += rows.feed(line)
-        while len(waiting) >= CHUNK:
+        while len(waiting) >= CHUNK_LINES:
             is_empty = False
-            yield waiting[:CHUNK]
-            del waiting[:CHUNK]
+            yield waiting[:CHUNK_LINES]
+            del waiting[:CHUNK_LINES]
     for line in text.end():
         waiting += rows.feed(line)
     waiting += rows.end()
     if is_empty and not waiting:
         raise InvalidImport("The file contains no addresses.")
     while waiting:
-        yield waiting[:CHUNK]
-        del waiting[:CHUNK]
+        yield waiting[:CHUNK_LINES]
+        del waiting[:CHUNK_LINES]
 
 
 async def beginning(
@@ -80,7 +80,7 @@ async def beginning(
     start = b""
     async for part in stream:
         start += part
-        if len(start) >= SAMPLE:
+        if len(start) >= SAMPLE_BYTES:
             break
     return start, stream
 
@@ -103,7 +103,7 @@ def refuse_other_files(start: bytes) -> None:
 
 
 @dataclass(slots=True)
-class Text:
+class LineDecoder:
     """Turns bytes into lines, whatever encoding and line ends the file has."""
 
     start: bytes
@@ -115,7 +115,7 @@ class Text:
     _after_return: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        encoding, self._skip = encoding_of(self.start[:SAMPLE])
+        encoding, self._skip = encoding_of(self.start[:SAMPLE_BYTES])
         strict = encoding == "utf-8"
         self._decoder = codecs.getincrementaldecoder(encoding)(
             "strict" if strict else "replace"
@@ -125,8 +125,8 @@ class Text:
         """Yield the lines that are complete now, without their ends."""
         if self._skip:
             part, self._skip = part[self._skip :], 0
-        for start in range(0, len(part), PIECE):
-            yield from self._split(self._decode(part[start : start + PIECE]))
+        for start in range(0, len(part), PIECE_BYTES):
+            yield from self._split(self._decode(part[start : start + PIECE_BYTES]))
 
     def end(self) -> Iterator[str]:
         """Yield what is left."""
@@ -174,7 +174,7 @@ def encoding_of(start: bytes) -> tuple[str, int]:
     return wide_encoding(start) or "utf-8", 0
 
 
-class Rows:
+class ColumnReader:
     """Turns lines into the values of one column; a quoted cell may span some lines."""
 
     def __init__(self, headings: Sequence[str]) -> None:
@@ -185,7 +185,7 @@ class Rows:
         self._is_begun = False
         self._open: list[str] = []
 
-    def feed(self, line: str) -> Iterator[Written]:
+    def feed(self, line: str) -> Iterator[WrittenLine]:
         """Yield what a line completes."""
         self._number += 1
         if not self._is_begun:
@@ -194,7 +194,7 @@ class Rows:
             return
         yield from self._row(line)
 
-    def end(self) -> Iterator[Written]:
+    def end(self) -> Iterator[WrittenLine]:
         """Yield the row that was never closed, line by line."""
         if self._open:
             yield from self._give_up()
@@ -216,7 +216,7 @@ class Rows:
             self._delimiter = found[0] if found else None
         return False
 
-    def _row(self, line: str) -> Iterator[Written]:
+    def _row(self, line: str) -> Iterator[WrittenLine]:
         if not self._open and '"' not in line:
             yield from self._value(self._number, line)
             return
@@ -229,37 +229,41 @@ class Rows:
         elif len(self._open) > MOST_LINES_IN_ROW or len(whole) > LONGEST_ROW:
             yield from self._give_up()
 
-    def _give_up(self) -> Iterator[Written]:
+    def _give_up(self) -> Iterator[WrittenLine]:
         """Refuse the line where a quote was left open, and read on right after it."""
         first, *rest = self._open
         number = self._number - len(rest)
         self._open = []
-        yield Written(number, first[:SHOWN], "a quote is opened and never closed")
+        yield WrittenLine(
+            number, first[:SHOWN_CHARACTERS], "a quote is opened and never closed"
+        )
         for offset, line in enumerate(rest, start=1):
             if '"' in line:
                 problem = "it stands after a quote that is never closed"
-                yield Written(number + offset, line[:SHOWN], problem)
+                yield WrittenLine(number + offset, line[:SHOWN_CHARACTERS], problem)
             else:
                 yield from self._value(number + offset, line)
 
-    def _value(self, number: int, line: str) -> Iterator[Written]:
+    def _value(self, number: int, line: str) -> Iterator[WrittenLine]:
         if not line.strip():
             return
         if len(line) > LONGEST_ROW:
             problem = f"the row is longer than {LONGEST_ROW:,} letters"
-            yield Written(number, line[:SHOWN], problem)
+            yield WrittenLine(number, line[:SHOWN_CHARACTERS], problem)
             return
         if self._delimiter is None and '"' not in line:
-            yield Written(number, restored(line.strip()))
+            yield WrittenLine(number, restored(line.strip()))
             return
         cells = cells_of(line, self._delimiter or ",")
         if cells is None:
-            yield Written(number, line[:SHOWN], "not readable as CSV")
+            yield WrittenLine(number, line[:SHOWN_CHARACTERS], "not readable as CSV")
         elif len(cells) <= self._column or not cells[self._column].strip():
             if any(cell.strip() for cell in cells):
-                yield Written(number, line[:SHOWN], "the column is empty")
+                yield WrittenLine(
+                    number, line[:SHOWN_CHARACTERS], "the column is empty"
+                )
         else:
-            yield Written(number, restored(cells[self._column].strip()))
+            yield WrittenLine(number, restored(cells[self._column].strip()))
 
 
 def cells_of(line: str, delimiter: str) -> list[str] | None:

@@ -1,7 +1,7 @@
 """What a list shows, in which order, and where in it a reader is."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, and_
 from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.curation.condition import Condition, converted, where
+from scrapersky.curation.clause import convert_value, where
+from scrapersky.curation.condition import Condition
 from scrapersky.curation.search import matches
 from scrapersky.errors import InvalidCondition, InvalidCursor
 from scrapersky.records.kind import Kind
@@ -148,7 +149,7 @@ def read_key(column: InstrumentedAttribute[Any], key: Any) -> Any:  # noqa: ANN4
     if key is None or (not isinstance(column.type, ENUM) and is_text(column)):
         return key
     try:
-        return converted(column, key)
+        return convert_value(column, key)
     except InvalidCondition:
         raise InvalidCursor("The cursor is from another version.") from None
 
@@ -163,7 +164,7 @@ def text_key(key: Any) -> Any:  # noqa: ANN401 - a value of any column
     match key:
         case StrEnum():
             return key.value
-        case datetime():
+        case date():  # with or without a time
             return key.isoformat()
         case UUID() | Decimal():
             return str(key)

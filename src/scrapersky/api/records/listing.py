@@ -48,21 +48,21 @@ from scrapersky.api.records.list_query import (
     meant_by,
     wanted,
 )
+from scrapersky.api.schema import COUNTED_ROWS
 from scrapersky.compat.sqlalchemy import moved_to
-from scrapersky.curation.condition import Condition, where
+from scrapersky.curation.clause import where
+from scrapersky.curation.condition import Condition
 from scrapersky.curation.search import matches
-from scrapersky.db.explain import Plan, planned
+from scrapersky.db.explain import QueryPlan, query_plan
 from scrapersky.records.kind import Kind
 
-COUNTED = 10_000
-"""Rows that are counted exactly; beyond, nobody reads to the end."""
-FEW = 2_000
+SORTED_WHOLE_ROWS = 2_000
 """Rows expected of a list that is found and sorted whole, so that it is counted with it."""
-LOOKED_AT = 20_000
+SCANNED_ROWS = 20_000
 """Rows at the top of a list among which a page of matches must be, or they are rare."""
-SURELY_MORE = 12_000
+UNCOUNTED_ROWS = 12_000
 """Rows expected of a list that is not worth counting up to there."""
-CHEAP = 2_000.0
+COUNTING_COST = 2_000.0
 """What counting may cost, where reading a page of a table in order costs 1."""
 PLANS_LAST: Final = timedelta(seconds=5)
 """How long a plan is believed, and so how old an estimate may be."""
@@ -76,7 +76,7 @@ TOTAL: Final = "list_total"
 PLACE: Final = "list_place"
 """What puts a row in its place, where that is nothing people read."""
 
-Shown = Row[Any]
+RecordRow = Row[Any]
 StatementName = tuple[bytes, *tuple[Hashable, ...]]
 """What narrows the list, and all else that a statement differs by."""
 
@@ -85,7 +85,7 @@ StatementName = tuple[bytes, *tuple[Hashable, ...]]
 class ListPage:
     """Rows of a list, what is known of all of it, and where to go on."""
 
-    rows: Sequence[Shown]
+    rows: Sequence[RecordRow]
     estimate: CountEstimate
     next: CursorPosition | None
 
@@ -97,7 +97,9 @@ class Plans:
     """
 
     def __init__(self, *, lasts: timedelta = PLANS_LAST) -> None:
-        self._known: TTLCache[Hashable, Plan] = TTLCache(1_000, lasts.total_seconds())
+        self._known: TTLCache[Hashable, QueryPlan] = TTLCache(
+            1_000, lasts.total_seconds()
+        )
         self.rare: TTLCache[Hashable, bool] = TTLCache(1_000, lasts.total_seconds())
         """Lists of which few rows matched of late."""
 
@@ -106,14 +108,14 @@ class Plans:
         connection: AsyncConnection,
         name: Hashable,
         write: Callable[[], Select[Any]],
-    ) -> Plan:
+    ) -> QueryPlan:
         """Return the plan of a query, which is written only if it is not known.
 
         Whoever asks for another must name it otherwise.
         """
         plan = self._known.get(name)
         if plan is None:
-            plan = self._known[name] = await planned(connection, write())
+            plan = self._known[name] = await query_plan(connection, write())
         return plan
 
 
@@ -132,7 +134,7 @@ async def read_page(
         rows, estimate = await begin(connection, resource, list_query, limit, plans)
     else:
         estimate = after.estimate
-        read = found_rows if estimate.is_rare else walked_rows
+        read = find_all_rows if estimate.is_rare else keyset_rows
         rows = await read(connection, resource, list_query, limit, after)
     if len(rows) <= limit:
         return ListPage(rows, estimate, None)
@@ -147,20 +149,20 @@ async def begin(
     list_query: ListQuery,
     limit: int,
     plans: Plans,
-) -> tuple[Sequence[Shown], CountEstimate]:
+) -> tuple[Sequence[RecordRow], CountEstimate]:
     """Read the first page, by the way that reads the fewest rows, and count the list."""
     if not list_query.is_narrowed:
-        rows = await walked_rows(connection, resource, list_query, limit)
+        rows = await keyset_rows(connection, resource, list_query, limit)
     else:
-        rows = await near_rows(connection, resource, list_query, limit, plans)
+        rows = await scan_top_rows(connection, resource, list_query, limit, plans)
         if len(rows) <= limit:
             # To walk on in the hope of meeting rare rows could mean to walk all of it.
-            rows = await found_rows(connection, resource, list_query, limit)
+            rows = await find_all_rows(connection, resource, list_query, limit)
             count = int(getattr(rows[0], TOTAL)) if rows else 0
-            if count <= COUNTED:
+            if count <= COUNTED_ROWS:
                 plans.rare[limit, list_query.name(resource)] = True
                 return rows, CountEstimate(count, is_exact=True, is_rare=True)
-            rows = await walked_rows(connection, resource, list_query, limit)
+            rows = await keyset_rows(connection, resource, list_query, limit)
     return rows, await counted(
         connection, resource, list_query, rows, limit=limit, plans=plans
     )
@@ -218,13 +220,13 @@ def decided_in(resource: Kind) -> str | None:
     return resource.decision.column.key if resource.decision else None
 
 
-async def near_rows(
+async def scan_top_rows(
     connection: AsyncConnection,
     resource: Kind,
     list_query: ListQuery,
     limit: int,
     plans: Plans,
-) -> Sequence[Shown]:
+) -> Sequence[RecordRow]:
     """Walk the order of the list, but not far: fewer rows than asked mean it was far.
 
     Nor is a list walked that must be found whole to be counted.
@@ -233,7 +235,7 @@ async def near_rows(
     if name in plans.rare:
         return []
     whole = await plan_to_count(connection, resource, list_query, plans)
-    if whole.cost <= CHEAP and whole.rows <= FEW:
+    if whole.cost <= COUNTING_COST and whole.rows <= SORTED_WHOLE_ROWS:
         return []
     plan = await plans.of(
         connection, ("order", *name), lambda: in_order(resource, list_query, limit)
@@ -241,15 +243,15 @@ async def near_rows(
     if plan.sorts:
         return []
     if plan.reads_matches_only:
-        return await walked_rows(connection, resource, list_query, limit)
-    query = near(
+        return await keyset_rows(connection, resource, list_query, limit)
+    query = scan_top(
         resource,
         list_query,
         limit + 1,
         is_by_status=plan.is_by_status,
-        among=LOOKED_AT,
+        among=SCANNED_ROWS,
     )
-    rows: Sequence[Shown] = (await connection.execute(query)).all()
+    rows: Sequence[RecordRow] = (await connection.execute(query)).all()
     return rows
 
 
@@ -272,7 +274,7 @@ def list_name(
 
 # To write a statement of forty columns takes as long as to run it.
 @cached(StatementCache(500), key=list_name)
-def near(
+def scan_top(
     resource: Kind, list_query: ListQuery, most: int, *, is_by_status: bool, among: int
 ) -> Select[Any]:
     """Write the query for the first rows among those at the top of a list."""
@@ -340,29 +342,29 @@ def names_in(clause: ColumnElement[bool]) -> set[str]:
     return {part.name for part in iterate(clause) if isinstance(part, Column)}
 
 
-async def found_rows(
+async def find_all_rows(
     connection: AsyncConnection,
     resource: Kind,
     list_query: ListQuery,
     limit: int,
     after: CursorPosition | None = None,
-) -> Sequence[Shown]:
+) -> Sequence[RecordRow]:
     """Find all matching rows, sort those, and count them; or go on in their order."""
-    query = whole(resource, list_query, limit + 1, after=after)
+    query = find_all(resource, list_query, limit + 1, after=after)
     await connection.execute(PLAN_ANEW)
-    rows: Sequence[Shown] = (await connection.execute(query)).all()
+    rows: Sequence[RecordRow] = (await connection.execute(query)).all()
     return rows
 
 
 @cached(StatementCache(500), key=list_name)
-def whole(
+def find_all(
     resource: Kind, list_query: ListQuery, most: int, *, after: CursorPosition | None
 ) -> Select[Any]:
     """Write the query that finds rows in any order, up to what is counted, and sorts."""
     model, key = resource.record, resource.order_of(list_query.sort.field)
     inner = select(model.id, key.label("place")).where(wanted(resource, list_query))
     if after is None:
-        inner = inner.limit(COUNTED + 1)
+        inner = inner.limit(COUNTED_ROWS + 1)
     matching = inner.cte("matching").prefix_with("MATERIALIZED")
     place, row_id = matching.c.place, matching.c.id
     query = select(row_id, place).order_by(
@@ -377,7 +379,7 @@ def whole(
 
 async def rows_by_id(
     connection: AsyncConnection, resource: Kind, ids: Sequence[UUID]
-) -> list[Shown]:
+) -> list[RecordRow]:
     """Read records in the order of these ids; who is gone meanwhile is left out."""
     query = by_id(resource)
     found = {row.id: row for row in await connection.execute(query, {"ids": [*ids]})}
@@ -392,32 +394,32 @@ def by_id(resource: Kind) -> Select[Any]:
     return select(*shown.values()).where(resource.record.id == func.any(ids))
 
 
-async def walked_rows(
+async def keyset_rows(
     connection: AsyncConnection,
     resource: Kind,
     list_query: ListQuery,
     limit: int,
     after: CursorPosition | None = None,
-) -> Sequence[Shown]:
+) -> Sequence[RecordRow]:
     """Walk the order of the list from where the last page ended."""
     sort = list_query.sort
     if not is_nullable(resource, sort):
-        return await walked(connection, resource, list_query, limit + 1, after)
+        return await keyset_page(connection, resource, list_query, limit + 1, after)
     # What is unknown comes last, as a list of its own: no index range holds both.
-    rows: Sequence[Shown] = []
+    rows: Sequence[RecordRow] = []
     if after is None or after.key is not None:
-        rows = await walked(connection, resource, list_query, limit + 1, after)
+        rows = await keyset_page(connection, resource, list_query, limit + 1, after)
         after = None
     if len(rows) <= limit:
         missing = limit + 1 - len(rows)
-        unknown = await walked(
+        unknown = await keyset_page(
             connection, resource, list_query, missing, after, is_known=False
         )
         rows = [*rows, *unknown]
     return rows
 
 
-async def walked(
+async def keyset_page(
     connection: AsyncConnection,
     resource: Kind,
     list_query: ListQuery,
@@ -425,12 +427,12 @@ async def walked(
     after: CursorPosition | None,
     *,
     is_known: bool = True,
-) -> Sequence[Shown]:
+) -> Sequence[RecordRow]:
     """Walk the rows whose sort key is known, or those whose key is not."""
     values: dict[str, Any] = {"tenant": list_query.tenant_id}
     if after is not None:
         values |= {"key": after.key, "id": after.id}
-    rows: Sequence[Shown] = ()
+    rows: Sequence[RecordRow] = ()
     top = top_of(resource, list_query.sort, after) if is_known else None
     for least in (None,) if top is None else (top, None):
         query = walk(
@@ -449,7 +451,7 @@ async def walked(
 
 def top_of(resource: Kind, sort: Sort, after: CursorPosition | None) -> float | None:
     """Return from which value on an index serves a list that begins here, if one does."""
-    top = resource.tops.get(sort.field) if sort.is_descending else None
+    top = resource.partial_index_from.get(sort.field) if sort.is_descending else None
     if top is None or (after is not None and (after.key is None or after.key < top)):
         return None
     return top
@@ -542,7 +544,7 @@ async def counted(
     connection: AsyncConnection,
     resource: Kind,
     list_query: ListQuery,
-    rows: Sequence[Shown],
+    rows: Sequence[RecordRow],
     *,
     limit: int,
     plans: Plans,
@@ -551,17 +553,17 @@ async def counted(
     if len(rows) <= limit:
         return CountEstimate(len(rows), is_exact=True)
     plan = await plan_to_count(connection, resource, list_query, plans)
-    if plan.cost <= CHEAP and plan.rows <= SURELY_MORE:
+    if plan.cost <= COUNTING_COST and plan.rows <= UNCOUNTED_ROWS:
         some = countable(resource, list_query).subquery()
         count = await connection.scalar(select(func.count()).select_from(some))
-        if int(count or 0) <= COUNTED:
+        if int(count or 0) <= COUNTED_ROWS:
             return CountEstimate(int(count or 0), is_exact=True)
     return CountEstimate(max(plan.rows, len(rows)), is_exact=False)
 
 
 async def plan_to_count(
     connection: AsyncConnection, resource: Kind, list_query: ListQuery, plans: Plans
-) -> Plan:
+) -> QueryPlan:
     """Return what it would take to count a list, and how long it is expected to be."""
     name = "count", list_query.name(resource)
     return await plans.of(connection, name, lambda: countable(resource, list_query))
@@ -570,4 +572,4 @@ async def plan_to_count(
 def countable(resource: Kind, list_query: ListQuery) -> Select[Any]:
     """Select a row for each record of a list, up to what is counted."""
     query = select(literal(1)).where(wanted(resource, list_query))
-    return query.limit(COUNTED + 1)
+    return query.limit(COUNTED_ROWS + 1)

@@ -17,7 +17,7 @@ MOST_EXPORTS_EACH: Final = 3
 MOST_EXPORTS_OF_TENANT: Final = 6
 MOST_EXPORTS: Final = 16
 """Each may keep 64 MiB waiting on disk (`export.buffer`): together one GiB."""
-COME_BACK: Final = timedelta(seconds=10)
+RETRY_AFTER: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,7 +70,7 @@ def too_many(said: str) -> TooManyExports:
     return TooManyExports(
         said,
         hint="Wait until one has been downloaded, or stop one, and try again.",
-        retry_after=COME_BACK,
+        retry_after=RETRY_AFTER,
     )
 
 

@@ -1,7 +1,7 @@
 """People of a business: shown beside its records, and forgotten when they ask."""
 
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,11 +9,11 @@ from sqlalchemy import Select, Uuid, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
-from scrapersky.api.records.detail import Shown, record_of
-from scrapersky.api.records.refusal import NOT_FOUND, REFUSALS
+from scrapersky.api.dependency import Admin, Transaction, actor_of
+from scrapersky.api.records.detail import RecordRow, record_of
+from scrapersky.api.records.reach import reach_of
 from scrapersky.api.records.schema import NamedPerson
+from scrapersky.api.schema import NOT_FOUND, REFUSALS
 from scrapersky.privacy.subject import person_subject
 from scrapersky.privacy.suppression import suppress
 from scrapersky.records import Person
@@ -24,19 +24,28 @@ MOST_PEOPLE = 50
 REASON = "person forgotten"
 
 router = APIRouter(tags=["records"])
-Admin = Annotated[Identity, allow(Permission.ADMINISTER)]
 
 
 async def people_beside(
-    connection: AsyncConnection, resource: Kind, row: Shown
+    connection: AsyncConnection,
+    resource: Kind,
+    row: RecordRow,
+    *,
+    may_suggest: bool = False,
 ) -> list[NamedPerson]:
     """Return the people of a record's business, or those that a page says most about."""
     column, key = BESIDE.get(resource.name, (None, ""))
     if column is None:
         return []
     query = people_by(column)
-    rows = await connection.execute(query, {"key": getattr(row, key)})
-    return [NamedPerson(**found) for found in rows.mappings()]
+    rows = (await connection.execute(query, {"key": getattr(row, key)})).all()
+    people = [NamedPerson.model_validate(one, from_attributes=True) for one in rows]
+    for one, person in zip(rows, people, strict=True):
+        if person.is_decision_maker:
+            person.reach = await reach_of(
+                connection, one.domain_id, person, may_suggest=may_suggest
+            )
+    return people
 
 
 # To write the statement takes as long as to run it.
@@ -49,7 +58,7 @@ def people_by(column: InstrumentedAttribute[UUID | None]) -> Select[Any]:
             *(Person.id, Person.name, Person.role, Person.seniority, Person.email),
             *(Person.phone, Person.confidence, Person.standing_reason.label("reason")),
             shown["is_decision_maker"].label("is_decision_maker"),
-            shown["page_url"].label("page_url"),
+            *(shown["page_url"].label("page_url"), Person.domain_id),
         )
         .where(column == bindparam("key", type_=Uuid()))
         .order_by(Person.standing.desc(), Person.id)

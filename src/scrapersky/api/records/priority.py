@@ -1,25 +1,20 @@
 """Priority: which records a stage takes first."""
 
-from typing import Annotated
-
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from sqlalchemy import func, literal, update
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.dependency import Curator, Transaction, actor_of
 from scrapersky.api.field import RecordIds
 from scrapersky.api.records.decide import foreign
-from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.router import address_of
-from scrapersky.api.records.schema import Priority, Strict
+from scrapersky.api.records.schema import Priority
+from scrapersky.api.schema import REFUSALS, RequestModel
 from scrapersky.records.audit import note
 from scrapersky.records.kind import Kind
 
-Curator = Annotated[Identity, allow(Permission.CURATE)]
 
-
-class PriorityIn(Strict):
+class PriorityIn(RequestModel):
     """Which records, and how urgent they are."""
 
     ids: RecordIds = Field(min_length=1)

@@ -1,16 +1,21 @@
 """What a list is asked for, as it stands in a URL."""
 
 import re
-from typing import Annotated, Final
+from collections.abc import Iterable
+from typing import Annotated, Final, TypeVar
+from uuid import UUID
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from scrapersky.api.auth.identity import Identity
 from scrapersky.api.field import FilterTexts, ListCursor
 from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort
-from scrapersky.api.records.schema import LONGEST_WORDS, Strict
+from scrapersky.api.records.schema import LONGEST_WORDS
+from scrapersky.api.schema import RequestModel
+from scrapersky.curation.clause import may_be_contacted
 from scrapersky.curation.condition import (
+    Alternative,
     Comparison,
     Condition,
     read_conditions,
@@ -19,12 +24,16 @@ from scrapersky.errors import InvalidCondition
 from scrapersky.records.kind import Kind
 
 MOST_ROWS = 200
+OWNER: Final = "owner_id"
+ME: Final = "me"
+NO_ID: Final = UUID(int=0)
+Compared = TypeVar("Compared", bound=Alternative)
 NEEDS_NO_VALUE = (Comparison.KNOWN, Comparison.UNKNOWN)
 OR: Final = re.compile(rf"\|(?=[a-z0-9_.]+:(?:{'|'.join(Comparison)})(?::|\||$))")
 """Between alternatives; a bar before anything else belongs to the value."""
 
 
-class Narrowed(Strict):
+class RecordFilter(RequestModel):
     """Which records are meant, the same in lists, facets and exports."""
 
     filter: FilterTexts = Field(
@@ -37,9 +46,24 @@ class Narrowed(Strict):
     q: str | None = Field(
         None, max_length=LONGEST_WORDS, description="Words, all of which must occur."
     )
+    changed_since: AwareDatetime | None = Field(
+        None,
+        description="Only what was made or changed since then; removals are only in the "
+        "change feed.",
+    )
 
 
-class Sorted(Narrowed):
+class OutreachFilter(RecordFilter):
+    """Which records are meant, and whether only who may be contacted."""
+
+    outreach: bool = Field(
+        default=False,
+        description="Only who may be contacted: companies of the status Do Not Contact"
+        " and all that is of them are left out, as files always leave them out.",
+    )
+
+
+class SortedRecordFilter(OutreachFilter):
     """Which records, in which order."""
 
     sort: str = Field(
@@ -49,7 +73,7 @@ class Sorted(Narrowed):
     )
 
 
-class Listed(Sorted):
+class ListRequest(SortedRecordFilter):
     """Which page of which list."""
 
     limit: int = Field(50, ge=1, le=MOST_ROWS)
@@ -58,17 +82,52 @@ class Listed(Sorted):
     )
 
 
-ListedBy = Annotated[Listed, Query()]
+ListParameters = Annotated[ListRequest, Query()]
 
 
-def list_query_of(who: Identity, resource: Kind, asked: Narrowed) -> ListQuery:
+def list_query_of(who: Identity, resource: Kind, asked: RecordFilter) -> ListQuery:
     """Read what is asked for, or raise what is wrong with it."""
-    sort = asked.sort if isinstance(asked, Sorted) else DEFAULT_SORT
+    sort = asked.sort if isinstance(asked, SortedRecordFilter) else DEFAULT_SORT
+    conditions = of_caller(who.user_id, conditions_of(asked))
+    if isinstance(asked, OutreachFilter) and asked.outreach:
+        conditions += may_be_contacted(resource)
     return ListQuery(
         tenant_id=who.tenant_id,
-        conditions=read_filters(asked.filter),
+        conditions=conditions,
         words=asked.q or None,
         sort=read_sort(resource, sort),
+    )
+
+
+def conditions_of(asked: RecordFilter) -> tuple[Condition, ...]:
+    """Read which records are asked for."""
+    found = read_filters(asked.filter)
+    if asked.changed_since is None:
+        return found
+    since = asked.changed_since.isoformat()
+    at_least = {
+        "field": "updated_at",
+        "comparison": Comparison.AT_LEAST,
+        "value": since,
+    }
+    return (*found, *read_conditions([at_least]))
+
+
+def of_caller(
+    user_id: UUID | None, conditions: Iterable[Condition]
+) -> tuple[Condition, ...]:
+    """Read `owner_id:equal:me` as the caller, so that a shared view is everybody's own."""
+
+    def read(one: Compared) -> Compared:
+        is_meant = one.field == OWNER and one.value == ME
+        value = str(user_id or NO_ID)
+        return one.model_copy(update={"value": value}) if is_meant else one
+
+    return tuple(
+        read(one).model_copy(
+            update={"alternatives": tuple(map(read, one.alternatives))}
+        )
+        for one in conditions
     )
 
 

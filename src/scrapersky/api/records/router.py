@@ -10,16 +10,24 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Bulk, Chunks, Transaction, actor_of, allow
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.dependency import (
+    BulkEngine,
+    ChunkedConnection,
+    Curator,
+    Exporter,
+    Reader,
+    Transaction,
+    actor_of,
+)
 from scrapersky.api.field import RecordIds
 from scrapersky.api.records.answer import as_dicts, json_answer
 from scrapersky.api.records.attachment import A_FILE, Attachment
 from scrapersky.api.records.budget import budget_beside, budget_set
-from scrapersky.api.records.cursor import cursor_key
 from scrapersky.api.records.decide import set_status
 from scrapersky.api.records.detail import answer_with, record_of
-from scrapersky.api.records.export import Plan, export_bytes, read_export
+from scrapersky.api.records.export import ExportPlan, export_bytes, read_export
+from scrapersky.api.records.export_count import ExportCount, count_export
 from scrapersky.api.records.facet import (
     count_values,
     describe_fields,
@@ -32,59 +40,53 @@ from scrapersky.api.records.listing import read_page
 from scrapersky.api.records.open_export import Exports, OpenExports
 from scrapersky.api.records.people import people_beside
 from scrapersky.api.records.query import (
-    Listed,
-    ListedBy,
-    Narrowed,
-    Sorted,
+    ListParameters,
+    ListRequest,
+    RecordFilter,
+    SortedRecordFilter,
     list_query_of,
 )
-from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.schema import (
     Detail,
     ExportFormat,
     Facets,
     FieldOut,
-    History,
-    RecordList,
+    RecordHistory,
     StatusIn,
     StatusOut,
-    Strict,
     record_model,
 )
-from scrapersky.api.tenancy import naming_its_tenant, plans_kept
+from scrapersky.api.schema import CONFLICT, NOT_FOUND, REFUSALS, ListOut, RequestModel
+from scrapersky.api.tenancy import allow_generic_plans, bypass_rls
+from scrapersky.api.time_list import cursor_key
 from scrapersky.companies.own_column import own_columns
 from scrapersky.compat.fastapi import RouterBelow
-from scrapersky.curation.condition import OWN, Comparison, Condition
-from scrapersky.curation.decision import Selection, count_selected
+from scrapersky.curation.clause import OWN
+from scrapersky.curation.condition import Comparison, Condition
 from scrapersky.kit.cursor import read_cursor, write_cursor
-from scrapersky.records.domain import DOMAINS
 from scrapersky.records.kind import Kind
 
 BASE: Final = "/api/v3"
-Reader = Annotated[Identity, allow(Permission.READ)]
-Curator = Annotated[Identity, allow(Permission.CURATE)]
-Exporter = Annotated[Identity, allow(Permission.EXPORT)]
 
 
-class FacetsAsked(Narrowed):
+class FacetsAsked(RecordFilter):
     """Of which fields the values are counted."""
 
     field: str = Field("", max_length=500, description="Fields, separated by commas.")
+    words: str = Field(
+        "",
+        max_length=100,
+        description="Only values that have these words, as people read them.",
+    )
 
 
-class ChosenIn(Strict):
+class ChosenIn(RequestModel):
     """Records that somebody has chosen one by one."""
 
     ids: RecordIds = Field(min_length=1)
 
 
-class ChosenCount(Strict):
-    """How many of the chosen records the filters leave."""
-
-    count: int
-
-
-class ExportAsked(Sorted):
+class ExportAsked(SortedRecordFilter):
     """Which records, which columns, in which form."""
 
     format: ExportFormat = "csv"
@@ -114,11 +116,11 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         path,
         operation_id=f"list_{many}",
         summary=f"List {many.replace('_', ' ')}",
-        response_model=RecordList[shape],  # type: ignore[valid-type]
+        response_model=ListOut[shape],  # type: ignore[valid-type]
         responses=REFUSALS,
     )
     async def list_records(
-        request: Request, who: Reader, connection: Transaction, asked: ListedBy
+        request: Request, who: Reader, connection: Transaction, asked: ListParameters
     ) -> Response:
         """List records: filtered, sorted, page by page, with how many there are."""
         list_query = list_query_of(who, resource, asked)
@@ -152,8 +154,10 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         """Count the most frequent values of fields that have few."""
         names = read_facets(resource, asked.field)
         list_query = list_query_of(who, resource, asked)
-        with naming_its_tenant(needed=request.app.state.is_slow_under_policies):
-            return await count_values(connection, resource, list_query, names)
+        with bypass_rls(needed=request.app.state.is_slow_under_policies):
+            return await count_values(
+                connection, resource, list_query, names, asked.words
+            )
 
     @router.get(
         f"{path}/export",
@@ -164,7 +168,7 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
     )
     async def export_records(
         who: Exporter,
-        engine: Bulk,
+        engine: BulkEngine,
         exports: Exports,
         asked: Annotated[ExportAsked, Query()],
     ) -> StreamingResponse:
@@ -177,6 +181,19 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
         plan = read_export(resource, asked.format, asked.columns, asked.preset)
         return await sent_as_file(exports, who, engine, (resource, list_query), plan)
 
+    @router.get(
+        f"{path}/export/count",
+        operation_id=f"count_export_of_{many}",
+        summary=f"Count an export of {many.replace('_', ' ')}",
+        responses=REFUSALS,
+    )
+    async def count_rows(
+        who: Exporter, connection: Transaction, asked: Annotated[RecordFilter, Query()]
+    ) -> ExportCount:
+        """Say how many rows a file will have, and how many without an e-mail address."""
+        list_query = list_query_of(who, resource, asked)
+        return await count_export(connection, resource, list_query)
+
     @router.post(
         f"{path}/export/chosen",
         operation_id=f"export_chosen_{many}",
@@ -186,7 +203,7 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
     )
     async def export_chosen(
         who: Exporter,
-        engine: Bulk,
+        engine: BulkEngine,
         exports: Exports,
         asked: Annotated[ExportAsked, Query()],
         chosen: ChosenIn,
@@ -205,14 +222,12 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
     async def count_chosen(
         who: Exporter,
         connection: Transaction,
-        asked: Annotated[Narrowed, Query()],
+        asked: Annotated[RecordFilter, Query()],
         chosen: ChosenIn,
-    ) -> ChosenCount:
+    ) -> ExportCount:
         """Count the chosen records that the filters leave, before they are exported."""
         list_query = only(chosen, list_query_of(who, resource, asked))
-        meant = Selection(conditions=list_query.conditions, words=list_query.words)
-        count = await count_selected(connection, who.tenant_id, resource, meant)
-        return ChosenCount(count=count)
+        return await count_export(connection, resource, list_query)
 
 
 async def sent_as_file(
@@ -220,7 +235,7 @@ async def sent_as_file(
     who: Identity,
     engine: AsyncEngine,
     listed: tuple[Kind, ListQuery],
-    plan: Plan,
+    plan: ExportPlan,
 ) -> Attachment:
     """Begin to send a list as a file; raise what is wrong with it before that."""
     resource, list_query = listed
@@ -260,11 +275,16 @@ def add_detail(router: RouterBelow, resource: Kind) -> None:
         record_id: UUID,
     ) -> Response:
         """Read a record with its evidence and what belongs to it."""
-        with plans_kept():
+        with allow_generic_plans():
             row = await record_of(connection, resource, record_id)
-            people = await people_beside(connection, resource, row)
+            people = await people_beside(
+                connection,
+                resource,
+                row,
+                may_suggest=request.app.state.settings.people_suggest_addresses,
+            )
             more = {"people": [person.model_dump() for person in people]}
-            if resource is DOMAINS:
+            if resource.has_site_budget:
                 default = budget_set(request)
                 more["budget"] = await budget_beside(connection, row, default)
             return await answer_with(connection, resource, row, more)
@@ -282,13 +302,15 @@ def add_history(router: APIRouter, resource: Kind) -> None:
         responses=REFUSALS | NOT_FOUND,
     )
     async def read_history(
-        who: Reader,  # noqa: ARG001 - checked
+        who: Reader,
         connection: Transaction,
         record_id: UUID,
-    ) -> History:
-        """Report every decision, edit and attempt, the latest first."""
+    ) -> RecordHistory:
+        """Report every decision, edit, attempt and other change, the latest first."""
         await record_of(connection, resource, record_id)
-        return History(events=await history_of(connection, resource, record_id))
+        return RecordHistory(
+            events=await history_of(connection, who.tenant_id, resource, record_id)
+        )
 
 
 def add_deciding(router: APIRouter, resource: Kind) -> None:
@@ -302,7 +324,7 @@ def add_deciding(router: APIRouter, resource: Kind) -> None:
         responses=REFUSALS | CONFLICT,
     )
     async def decide_records(
-        request: Request, who: Curator, connection: Chunks, asked: StatusIn
+        request: Request, who: Curator, connection: ChunkedConnection, asked: StatusIn
     ) -> StatusOut:
         """Set the status of records by ids, or of all that a filter means.
 
@@ -317,7 +339,7 @@ async def answer_page(
     connection: Transaction,
     resource: Kind,
     list_query: ListQuery,
-    asked: Listed,
+    asked: ListRequest,
 ) -> Response:
     """Read one page of a list and write its cursor."""
     key, scope = cursor_key(request), list_query.scope(resource)
@@ -326,8 +348,8 @@ async def answer_page(
         column = resource.order_of(list_query.sort.field)
         after = CursorPosition.from_json(read_cursor(key, scope, asked.cursor), column)
     with (
-        naming_its_tenant(needed=request.app.state.is_slow_under_policies),
-        nullcontext() if list_query.is_narrowed else plans_kept(),
+        bypass_rls(needed=request.app.state.is_slow_under_policies),
+        nullcontext() if list_query.is_narrowed else allow_generic_plans(),
     ):
         page = await read_page(
             connection,

@@ -1,7 +1,7 @@
 """The shapes of records, lists and answers about them."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -13,33 +13,16 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from contact_extraction.seniority import Seniority
 from scrapersky.api.field import RecordIds, SubmittedLine
+from scrapersky.api.records.reach import PersonReach
+from scrapersky.api.schema import RequestModel
 from scrapersky.api.title import Line
-from scrapersky.curation.condition import MOST_IDS, Attribute, Conditions
+from scrapersky.curation.clause import Attribute
+from scrapersky.curation.condition import MOST_IDS, Conditions
 from scrapersky.records import CURATED, Kind
+from scrapersky.records.status import MapField, MapVerdict
 
 LONGEST_WORDS = 200
 RecordT = TypeVar("RecordT")
-
-
-class Strict(BaseModel):
-    """A request: what it does not know, it refuses."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Total(BaseModel):
-    """How many records there are in all."""
-
-    count: int = Field(examples=[1234])
-    is_exact: bool = Field(description="Otherwise it is an estimate.")
-
-
-class RecordList(BaseModel, Generic[RecordT]):
-    """One page of a list."""
-
-    items: list[RecordT]
-    next_cursor: str | None = Field(description="Send it as `cursor` for more.")
-    total: Total
 
 
 def one_of(names: Iterable[str]) -> WithJsonSchema:
@@ -69,7 +52,7 @@ class EvidenceOut(BaseModel):
     )
 
 
-class Link(BaseModel):
+class RecordLink(BaseModel):
     """Another record, by the name people call it."""
 
     id: UUID
@@ -91,6 +74,10 @@ class NamedPerson(BaseModel):
         description="What their standing rests on.", examples=["owner: Owner"]
     )
     page_url: str | None = Field(description="The page that says most about them.")
+    reach: PersonReach | None = Field(
+        None,
+        description="Of the decision maker: the best way to reach them, and why it is.",
+    )
 
 
 class SiteBudgetLine(BaseModel):
@@ -101,22 +88,52 @@ class SiteBudgetLine(BaseModel):
     most: int
 
 
+class MapVerdictOut(BaseModel):
+    """What a company's own website says of one field that a map gives."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    field: MapField
+    verdict: MapVerdict = Field(
+        description="`silent`: the website does not say. `unreachable`: it could not be read."
+    )
+    confidence: float
+    source: str = Field(description="The map: the source of the place.")
+    claimed: str = Field(description="What the map says.")
+    said: str | None = Field(description="What the website says.")
+    why: str = Field(examples=["the website has other numbers"])
+    url: str | None = Field(description="The page on which it stands.")
+    snippet: str | None
+    seen_at: datetime | None
+
+
 class Detail(BaseModel, Generic[RecordT]):
     """One record with all that is known of it."""
 
     record: RecordT
     etag: str = Field(description="Send it as `If-Match` with a change.")
     evidence: list[EvidenceOut]
-    related: dict[str, list[Link]]
+    related: dict[str, list[RecordLink]]
     people: list[NamedPerson] = Field(
         [], description="The people of the business, or those a page names; at most 50."
     )
     budget: list[SiteBudgetLine] = Field(
         [], description="Of a domain: what may be taken of its site, and what was."
     )
+    verdicts: list[MapVerdictOut] = Field(
+        [], description="Of a company: what its website says of what a map says of it."
+    )
 
 
-class Event(BaseModel):
+class MergedDetail(Detail[RecordT], Generic[RecordT]):
+    """A record that others were merged into."""
+
+    action_id: UUID | None = Field(
+        description="The handle to undo it by, if it can be."
+    )
+
+
+class RecordEvent(BaseModel):
     """One thing that happened to a record."""
 
     at: datetime
@@ -127,10 +144,10 @@ class Event(BaseModel):
     details: dict[str, Any] = {}
 
 
-class History(BaseModel):
+class RecordHistory(BaseModel):
     """Everything that happened to a record, the latest first."""
 
-    events: list[Event]
+    events: list[RecordEvent]
 
 
 class FacetValue(BaseModel):
@@ -160,7 +177,7 @@ class FieldOut(BaseModel):
     sortable: bool
 
 
-class StatusIn(Strict):
+class StatusIn(RequestModel):
     """Which records get which status: these ids, or all that a list would show."""
 
     model_config = ConfigDict(
@@ -197,7 +214,7 @@ class StatusOut(BaseModel):
     dry_run: bool
 
 
-class Refusal(BaseModel):
+class RefusedLine(BaseModel):
     """A line that could not be used."""
 
     line: int
@@ -205,14 +222,14 @@ class Refusal(BaseModel):
     reason: str
 
 
-class SubmittedOut(BaseModel):
+class SubmissionOut(BaseModel):
     """What a submission came to, line by line where something was wrong."""
 
     batch_id: UUID
     accepted: int
     duplicates: int
     refused_count: int
-    refused: list[Refusal] = Field(description="The first hundred.")
+    refused: list[RefusedLine] = Field(description="The first hundred.")
 
 
 Priority = Annotated[
@@ -226,7 +243,7 @@ Priority = Annotated[
 ]
 
 
-class SubmitIn(Strict):
+class SubmitIn(RequestModel):
     """Lines to submit together."""
 
     items: Annotated[list[SubmittedLine], Field(fail_fast=True)] = Field(
@@ -254,6 +271,8 @@ def extra_type(expression: ColumnElement[Any]) -> Any:  # noqa: ANN401 - a type
     """Return the type in an answer of what is not a column."""
     if isinstance(expression.type, JSONB):
         return dict[str, Any]
+    if isinstance(expression.type, ARRAY):
+        return list[str] | None
     return bool if isinstance(expression.type, Boolean) else str | None
 
 
@@ -292,6 +311,7 @@ def field_type(column: Attribute) -> str:
         Decimal: "number",
         bool: "yes_no",
         datetime: "time",
+        date: "date",
         UUID: "id",
     }
     return words[kind.python_type]

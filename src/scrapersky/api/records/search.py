@@ -1,44 +1,54 @@
 """Searches for places: what they will cost, how far they are, how to steer them."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Row, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import curation_sdk
 from curation_sdk.control import forget
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.auth.identity import Identity
+from scrapersky.api.dependency import (
+    ChunkedConnection,
+    Curator,
+    Reader,
+    Transaction,
+    actor_of,
+)
 from scrapersky.api.field import Amount, AreaIn
 from scrapersky.api.records.detail import answer_with, record_of
-from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
 from scrapersky.api.records.router import address_of
-from scrapersky.api.records.schema import Detail, Strict, record_model
-from scrapersky.api.records.search_change import ASKED, Changes, changes_of
-from scrapersky.api.records.source import FILES, PAID, sources_of
+from scrapersky.api.records.schema import Detail, record_model
+from scrapersky.api.records.search_change import ASKED, SearchChanges, changes_of
+from scrapersky.api.records.source import FILES, sources_of
+from scrapersky.api.schema import CONFLICT, NOT_FOUND, REFUSALS, RequestModel
+from scrapersky.api.tenancy import BULK_TIMEOUT, statement_timeout
 from scrapersky.api.title import Words
+from scrapersky.curation.lead_import import import_action
+from scrapersky.curation.undo import undo
 from scrapersky.errors import BadPlaceQuery, NotAllowed, RecordConflict
-from scrapersky.providers.source import Estimate, PlaceQuery
+from scrapersky.providers.source import PAID, Estimate, PlaceQuery
 from scrapersky.records import PlaceSearch
 from scrapersky.records.audit import Actor, note
 from scrapersky.records.place_search import SEARCHES
 from scrapersky.records.status import TaskStatus
+from scrapersky.reporting.search_end import progress_of
+from scrapersky.revisits.schedule import begin_run
 
 PATH = address_of(SEARCHES)
 STAGE: Final = "place_search"
 
 router = APIRouter(tags=["records"])
-Reader = Annotated[Identity, allow(Permission.READ)]
-Curator = Annotated[Identity, allow(Permission.CURATE)]
 SearchOut = record_model(SEARCHES)
 
 
-class SearchIn(Strict):
+class SearchIn(RequestModel):
     """What to look for, where, in which source."""
 
     business_type: Words = Field("", examples=["dentists"])
@@ -85,13 +95,60 @@ class EstimateOut(BaseModel):
     notes: list[str]
 
 
+class StageCountOut(BaseModel):
+    """Records of one stage that a search has led to."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    stage: str
+    queued: int
+    working: int
+    done: int
+    failed: int
+
+
+class UndecidedOut(BaseModel):
+    """Records that wait for a person."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    kind: str
+    records: int
+
+
+class SearchProgressOut(BaseModel):
+    """How far a search is, with everything that it found."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    state: Literal["searching", "following", "undecided", "finished", "stopped"] = (
+        Field(
+            description="`searching`: places are still found. `following`: stages work on "
+            "them. `undecided`: only people can go on. `finished`: all of it was followed to "
+            "contacts. `stopped`: it failed, was paused or cancelled."
+        )
+    )
+    open: int = Field(description="Records that stages still have to work on.")
+    stages: list[StageCountOut]
+    undecided: list[UndecidedOut] = Field(
+        description="What somebody has to select, of what would be followed."
+    )
+    estimated_end_at: datetime | None = Field(
+        description="At the pace of the last five minutes, for what is known now."
+    )
+    followed_at: datetime | None = Field(
+        description="When it was finished first; the event `search.finished` tells it."
+    )
+    error: str | None = Field(description="Why it stopped, if it failed.")
+
+
 class SearchDetail(Detail[SearchOut]):  # type: ignore[valid-type]
     """One search, with what has changed since the last one like it."""
 
-    changes: Changes
+    changes: SearchChanges
 
 
-class BudgetIn(Strict):
+class SearchBudgetIn(RequestModel):
     """How much more a search may spend when it goes on."""
 
     budget: Amount | None = None
@@ -159,7 +216,7 @@ async def create_search(
         raise BadPlaceQuery(asked.source, "this source costs money: set a budget")
     values = row_of(asked)
     search_id = await queue_search(connection, actor_of(who, request), values)
-    return await shown(connection, search_id, status=201)
+    return await answer_search(connection, search_id, status=201)
 
 
 def row_of(asked: SearchIn) -> dict[str, Any]:
@@ -186,11 +243,11 @@ async def queue_search(
     )
     search_id = UUID(str(made.scalar_one()))
     await note(connection, actor, "searched", "searches", record_id=search_id)
-    await curation_sdk.wake(connection, STAGE)
+    await curation_sdk.control.wake(connection, STAGE)
     return search_id
 
 
-async def shown(
+async def answer_search(
     connection: AsyncConnection, search_id: UUID, *, status: int = 200
 ) -> Response:
     """Answer with a search as it is now."""
@@ -213,7 +270,24 @@ async def read_search(
     record_id: UUID,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Read a search: progress, coverage, and what changed since the one before."""
-    return await shown(connection, record_id)
+    return await answer_search(connection, record_id)
+
+
+@router.get(
+    f"{PATH}/{{record_id}}/progress",
+    operation_id="read_search_progress",
+    summary="How far a search is",
+    responses=REFUSALS | NOT_FOUND,
+)
+async def read_search_progress(
+    who: Reader,  # noqa: ARG001 - checked
+    connection: Transaction,
+    record_id: UUID,
+) -> SearchProgressOut:
+    """Say how far what a search found has been followed to contacts, and what waits for whom."""
+    row = await record_of(connection, SEARCHES, record_id)
+    async with statement_timeout(BULK_TIMEOUT, connection):
+        return SearchProgressOut.model_validate(await progress_of(connection, row))
 
 
 @router.post(
@@ -232,10 +306,9 @@ async def rerun_search(
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Ask the same again; the answer says what is new, changed and gone."""
     row = await record_of(connection, SEARCHES, record_id)
-    names = (*ASKED, "source", "params", "budget")
-    values = {name: getattr(row, name) for name in names}
-    search_id = await queue_search(connection, actor_of(who, request), values)
-    return await shown(connection, search_id, status=201)
+    actor = actor_of(who, request)
+    search_id = await begin_run(connection, actor, record_id, budget=row.budget)
+    return await answer_search(connection, search_id, status=201)
 
 
 Step = Literal["cancel", "pause", "resume"]
@@ -267,10 +340,10 @@ async def steer_search(
     request: Request,
     *,
     who: Curator,
-    connection: Transaction,
+    connection: ChunkedConnection,
     record_id: UUID,
     step: Step,
-    asked: BudgetIn | None = None,
+    asked: SearchBudgetIn | None = None,
 ) -> Any:  # noqa: ANN401 - the response model has the type
     """Stop a search for good or for now, or let it go on where it stopped.
 
@@ -282,8 +355,14 @@ async def steer_search(
     actor = actor_of(who, request)
     await note(connection, actor, DONE[step], "searches", record_id=record_id)
     if step == "resume":
-        await curation_sdk.wake(connection, STAGE)
-    return await shown(connection, record_id)
+        await curation_sdk.control.wake(connection, STAGE)
+    if step == "cancel" and row.source == FILES:
+        # Of an import that was cancelled nothing is left.
+        imported = await import_action(connection, actor.tenant_id, record_id)
+        if imported is not None:
+            async with statement_timeout(BULK_TIMEOUT, connection):
+                await undo(connection, actor, imported)
+    return await answer_search(connection, record_id)
 
 
 async def turn(

@@ -8,7 +8,7 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.detail import MOST_LINKS
-from scrapersky.api.records.schema import Link
+from scrapersky.api.records.schema import RecordLink
 from scrapersky.records import Place, PlaceSearch, PlaceSearchHit
 from scrapersky.records.status import TaskStatus
 
@@ -16,19 +16,19 @@ ASKED: Final = ("business_type", "location", "radius_m", "area")
 """The columns that hold what was asked."""
 
 
-class Changes(BaseModel):
+class SearchChanges(BaseModel):
     """What a search found against the one before it that asked the same."""
 
     previous_id: UUID | None
     new_count: int
     changed_count: int
     gone_count: int
-    new: list[Link] = Field(description="The first twenty.")
-    changed: list[Link]
-    gone: list[Link]
+    new: list[RecordLink] = Field(description="The first twenty.")
+    changed: list[RecordLink]
+    gone: list[RecordLink]
 
 
-async def changes_of(connection: AsyncConnection, row: Row[Any]) -> Changes:
+async def changes_of(connection: AsyncConnection, row: Row[Any]) -> SearchChanges:
     """Compare what a search found with what the one before it found."""
     same = [
         getattr(PlaceSearch, name).is_not_distinct_from(getattr(row, name))
@@ -46,7 +46,7 @@ async def changes_of(connection: AsyncConnection, row: Row[Any]) -> Changes:
     )
     previous = await connection.scalar(earlier)
     if previous is None:
-        return Changes(
+        return SearchChanges(
             previous_id=None, new_count=row.new_count, changed_count=0, gone_count=0,
             new=[], changed=[], gone=[],
         )  # fmt: skip
@@ -57,7 +57,7 @@ async def changes_of(connection: AsyncConnection, row: Row[Any]) -> Changes:
     }
     counts = {f"{name}_count": found[name][0] for name in found}
     links = {name: found[name][1] for name in found}
-    return Changes(
+    return SearchChanges(
         previous_id=previous,
         **{"gone_count": 0, **counts},
         **{"gone": [], **links},
@@ -66,7 +66,7 @@ async def changes_of(connection: AsyncConnection, row: Row[Any]) -> Changes:
 
 async def differing(
     connection: AsyncConnection, search_id: UUID, previous: UUID, which: str
-) -> tuple[int, list[Link]]:
+) -> tuple[int, list[RecordLink]]:
     """Count and name the places that are new, changed or gone."""
     here = select(PlaceSearchHit).where(PlaceSearchHit.search_id == search_id)
     there = select(PlaceSearchHit).where(PlaceSearchHit.search_id == previous)
@@ -94,4 +94,4 @@ async def differing(
         .order_by(Place.name, Place.id)
         .limit(MOST_LINKS)
     )
-    return int(count or 0), [Link(id=row.id, label=row.name) for row in named]
+    return int(count or 0), [RecordLink(id=row.id, label=row.name) for row in named]

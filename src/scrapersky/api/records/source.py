@@ -1,20 +1,18 @@
 """Where places can come from, and what each source needs."""
 
-from typing import Annotated, Final
+from typing import Final
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import allow
-from scrapersky.api.records.refusal import REFUSALS
+from scrapersky.api.dependency import Reader
+from scrapersky.api.schema import REFUSALS
 from scrapersky.providers.registry import Sources
+from scrapersky.providers.source import PAID
 
 FILES: Final = "file"
-PAID: Final = ("google",)
 
 router = APIRouter(tags=["records"])
-Reader = Annotated[Identity, allow(Permission.READ)]
 
 
 class SourceOut(BaseModel):

@@ -6,26 +6,24 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
-from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Bulk, Chunks, actor_of, allow
+from scrapersky.api.dependency import (
+    BulkEngine,
+    ChunkedConnection,
+    Curator,
+    actor_of,
+)
 from scrapersky.api.middleware.body import large_body
 from scrapersky.api.problem import Problem
 from scrapersky.api.records.lines import read_lines
-from scrapersky.api.records.refusal import REFUSALS
 from scrapersky.api.records.router import address_of
-from scrapersky.api.records.schema import (
-    Priority,
-    Refusal,
-    Strict,
-    SubmitIn,
-    SubmittedOut,
-)
-from scrapersky.api.records.unpacking import XLSX, unpacked
+from scrapersky.api.records.schema import Priority, RefusedLine, SubmissionOut, SubmitIn
+from scrapersky.api.records.unpacking import ANY_BYTES, XLSX, unpacked
+from scrapersky.api.schema import REFUSALS, RequestModel
 from scrapersky.api.title import Line
-from scrapersky.curation.batch.submission import Submitted, submit, submit_chunks
+from scrapersky.curation.batch.submission import SubmissionResult, submit, submit_chunks
 from scrapersky.records.kind import Kind, Submission
 
-LARGEST_FILE: Final = 2 * 1024**3
+MAX_FILE_BYTES: Final = 2 * 1024**3
 FILE: Final = {
     "requestBody": {
         "required": True,
@@ -34,26 +32,27 @@ FILE: Final = {
         "content": {
             **{
                 media: {
-                    "schema": {"type": "string", "maxLength": LARGEST_FILE},
+                    "schema": {"type": "string", "maxLength": MAX_FILE_BYTES},
                     "example": "domain\nexample.com\n",
                 }
                 for media in ("text/csv", "text/plain")
             },
-            XLSX: {
-                "schema": {
-                    "type": "string",
-                    "format": "binary",
-                    "maxLength": LARGEST_FILE,
+            **{
+                media: {
+                    "schema": {
+                        "type": "string",
+                        "format": "binary",
+                        "maxLength": MAX_FILE_BYTES,
+                    }
                 }
+                for media in (XLSX, ANY_BYTES)
             },
         },
     }
 }
 
-Curator = Annotated[Identity, allow(Permission.CURATE)]
 
-
-class ImportAsked(Strict):
+class ImportAsked(RequestModel):
     """How a file is taken in."""
 
     name: Line | None = Field(None, description="What to call it.")
@@ -76,8 +75,8 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
         responses=REFUSALS,
     )
     async def submit_records(
-        request: Request, who: Curator, connection: Chunks, asked: SubmitIn
-    ) -> SubmittedOut:
+        request: Request, who: Curator, connection: ChunkedConnection, asked: SubmitIn
+    ) -> SubmissionOut:
         """Submit addresses together; a bad or known one never fails the rest."""
         actor = actor_of(who, request)
         done = await submit(
@@ -88,13 +87,13 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
             name=asked.name,
             priority=asked.priority,
         )
-        return shown(done)
+        return submission_out(done)
 
     @router.post(
         f"{address_of(resource)}/import",
         operation_id=f"import_{resource.name}",
         summary=f"Import {many} from a file",
-        dependencies=[large_body(LARGEST_FILE)],
+        dependencies=[large_body(MAX_FILE_BYTES)],
         openapi_extra=FILE,
         responses={
             **REFUSALS,
@@ -105,9 +104,9 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
     async def import_records(
         request: Request,
         who: Curator,
-        engine: Bulk,
+        engine: BulkEngine,
         asked: Annotated[ImportAsked, Query()],
-    ) -> SubmittedOut:
+    ) -> SubmissionOut:
         """Import a file of any size; every thousand lines are stored together.
 
         If it is cut off, send the same file again with `batch` and it goes on.
@@ -122,18 +121,18 @@ def add_submitting(router: APIRouter, resource: Kind, submission: Submission) ->
             batch_id=asked.batch,
             priority=asked.priority,
         )
-        return shown(done)
+        return submission_out(done)
 
 
-def shown(done: Submitted) -> SubmittedOut:
+def submission_out(done: SubmissionResult) -> SubmissionOut:
     """Report what a submission came to."""
-    return SubmittedOut(
+    return SubmissionOut(
         batch_id=done.batch_id,
         accepted=done.accepted,
         duplicates=done.duplicates,
         refused_count=done.refused,
         refused=[
-            Refusal(line=line, value=value, reason=reason)
+            RefusedLine(line=line, value=value, reason=reason)
             for line, value, reason in done.refusals
         ],
     )

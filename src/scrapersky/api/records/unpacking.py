@@ -7,22 +7,24 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from scrapersky.errors import BodyTooBig
-from scrapersky.kit.workbook import LARGEST, MOST_ROWS, PACKED, as_table
+from scrapersky.kit.workbook import MAX_BYTES, MAX_ROWS, ZIP_MAGIC, as_table
 
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-SEND: Final = 256 * 1024
+ANY_BYTES: Final = "application/octet-stream"
+"""What a file may be called as well: it is known by its first bytes."""
+SENT_BYTES: Final = 256 * 1024
 
 
 async def unpacked(
-    stream: AsyncIterator[bytes], rows: int = MOST_ROWS
+    stream: AsyncIterator[bytes], rows: int = MAX_ROWS
 ) -> AsyncIterator[bytes]:
     """Yield a list as it arrives; of a workbook, the first sheet as CSV."""
     start = b""
     async for part in stream:
         start += part
-        if len(start) >= len(PACKED):
+        if len(start) >= len(ZIP_MAGIC):
             break
-    if not start.startswith(PACKED):
+    if not start.startswith(ZIP_MAGIC):
         yield start
         async for part in stream:
             yield part
@@ -32,7 +34,7 @@ async def unpacked(
         await receive(book, start, stream)
         await asyncio.to_thread(as_table, book, table, rows)
         with table.open("rb") as lines:
-            while part := await asyncio.to_thread(lines.read, SEND):
+            while part := await asyncio.to_thread(lines.read, SENT_BYTES):
                 yield part
 
 
@@ -43,9 +45,9 @@ async def receive(path: Path, start: bytes, stream: AsyncIterator[bytes]) -> Non
         file.write(start)
         async for part in stream:
             size += len(part)
-            if size > LARGEST:
+            if size > MAX_BYTES:
                 raise BodyTooBig(
-                    f"The workbook is larger than {LARGEST // 1024**2} MB.",
+                    f"The workbook is larger than {MAX_BYTES // 1024**2} MB.",
                     hint="Save it as CSV (UTF-8).",
                 )
             await asyncio.to_thread(file.write, part)

@@ -6,19 +6,29 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, field_validator
-from sqlalchemy import and_, delete, func, not_, select, text
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    delete,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity, Permission
-from scrapersky.api.dependency import Transaction, actor_of, allow
+from scrapersky.api.dependency import Reader, Transaction, actor_of
 from scrapersky.api.field import LONGEST_QUERY, FilterTexts
 from scrapersky.api.records.list_query import DEFAULT_SORT, ListQuery, read_sort, wanted
-from scrapersky.api.records.query import read_filters
-from scrapersky.api.records.refusal import CONFLICT, NOT_FOUND, REFUSALS
-from scrapersky.api.records.schema import LONGEST_WORDS, Strict
+from scrapersky.api.records.query import of_caller, read_filters
+from scrapersky.api.records.schema import LONGEST_WORDS
+from scrapersky.api.schema import CONFLICT, NOT_FOUND, REFUSALS, RequestModel
 from scrapersky.api.title import Title
-from scrapersky.errors import RecordConflict, UnknownRecord
+from scrapersky.errors import NotAllowed, RecordConflict, UnknownRecord
 from scrapersky.records import SavedView, kind_named
 
 PATH = "/api/v3/views"
@@ -27,10 +37,9 @@ MOST_VIEWS = 200
 """Views of one person: a list shows all of them."""
 
 router = APIRouter(tags=["records"])
-Reader = Annotated[Identity, allow(Permission.READ)]
 
 
-class ViewQuery(Strict):
+class ViewQuery(RequestModel):
     """What the view shows, as a list is asked for it."""
 
     filter: FilterTexts = Field(
@@ -52,12 +61,15 @@ class ViewQuery(Strict):
         return filters
 
 
-class ViewIn(Strict):
+class ViewIn(RequestModel):
     """A list under a name; a view of that name is replaced."""
 
     name: Title = Field(examples=["Good dentists"])
     kind: str = Field(max_length=50, examples=["places"])
     query: ViewQuery
+    is_shared: bool = Field(
+        default=False, description="Whether everybody of your tenant sees it."
+    )
 
 
 class ViewOut(BaseModel):
@@ -67,11 +79,13 @@ class ViewOut(BaseModel):
     name: str
     kind: str
     query: ViewQuery
+    is_shared: bool
+    is_mine: bool = Field(description="Whether the caller made it.")
     created_at: datetime
     updated_at: datetime
 
 
-class ViewsAsked(Strict):
+class ViewsAsked(RequestModel):
     """Of which kind."""
 
     kind: str | None = Field(None, max_length=50)
@@ -81,9 +95,9 @@ class ViewsAsked(Strict):
 async def list_views(
     who: Reader, connection: Transaction, asked: Annotated[ViewsAsked, Query()]
 ) -> list[ViewOut]:
-    """List the views of the caller, by name."""
-    query = select(SavedView).where(
-        SavedView.created_by.is_not_distinct_from(who.user_id)
+    """List the views of the caller and those that others share, by name."""
+    query = select(SavedView, mine(who).label("is_mine")).where(
+        or_(mine(who), SavedView.is_shared)
     )
     if asked.kind is not None:
         query = query.where(SavedView.kind == kind_named(asked.kind).name)
@@ -101,12 +115,17 @@ async def list_views(
 async def save_view(
     request: Request, who: Reader, connection: Transaction, asked: ViewIn
 ) -> ViewOut:
-    """Keep a list under a name, for the caller alone."""
+    """Keep a list under a name, for the caller alone or for all of the tenant.
+
+    `owner_id:equal:me` means in a shared view whoever looks at it.
+    """
+    if asked.is_shared:
+        require_curator(who)
     resource = kind_named(asked.kind)
     actor = actor_of(who, request)
     list_query = ListQuery(
         tenant_id=who.tenant_id,
-        conditions=read_filters(asked.query.filter),
+        conditions=of_caller(who.user_id, read_filters(asked.query.filter)),
         words=asked.query.q,
         sort=read_sort(resource, asked.query.sort),
     )
@@ -119,24 +138,38 @@ async def save_view(
         name=asked.name,
         kind=resource.name,
         query=asked.query.model_dump(),
+        is_shared=asked.is_shared,
     )
     owner = text("coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid)")
     made = await connection.execute(
         statement.on_conflict_do_update(
             index_elements=["tenant_id", owner, "kind", "name"],
-            set_={"query": statement.excluded.query},
-        ).returning(SavedView)
+            set_={name: statement.excluded[name] for name in ("query", "is_shared")},
+        ).returning(SavedView, literal(value=True).label("is_mine"))
     )
     return ViewOut.model_validate(made.one(), from_attributes=True)
+
+
+def mine(who: Identity) -> ColumnElement[bool]:
+    """Match the views of the caller."""
+    return SavedView.created_by.is_not_distinct_from(who.user_id)
+
+
+def require_curator(who: Identity) -> None:
+    """Raise unless the caller may work for others."""
+    if not who.may(Permission.CURATE):
+        raise NotAllowed(
+            "You may only look: keep the view for yourself.",
+            hint="Ask an administrator for the role of a curator.",
+        )
 
 
 async def require_room(
     connection: AsyncConnection, who: Identity, kind: str, name: str
 ) -> None:
     """Raise unless a person may have one more view, or has this one already."""
-    mine = SavedView.created_by.is_not_distinct_from(who.user_id)
     same = and_(SavedView.kind == kind, SavedView.name == name)
-    query = select(func.count()).select_from(SavedView).where(mine, not_(same))
+    query = select(func.count()).select_from(SavedView).where(mine(who), not_(same))
     if int(await connection.scalar(query) or 0) >= MOST_VIEWS:
         raise RecordConflict(
             f"You have {MOST_VIEWS} views, which is the most.", hint="Delete one first."
@@ -151,10 +184,11 @@ async def require_room(
     responses=REFUSALS | NOT_FOUND,
 )
 async def delete_view(who: Reader, connection: Transaction, view_id: UUID) -> None:
-    """Delete a view of the caller."""
-    mine = SavedView.created_by.is_not_distinct_from(who.user_id)
+    """Delete a view of the caller; an administrator, also one that others share."""
+    is_admin = literal(who.may(Permission.ADMINISTER))
+    theirs = or_(mine(who), and_(is_admin, SavedView.is_shared))
     gone = await connection.execute(
-        delete(SavedView).where(SavedView.id == view_id, mine)
+        delete(SavedView).where(SavedView.id == view_id, theirs)
     )
     if not gone.rowcount:
         raise UnknownRecord("There is no such view.")

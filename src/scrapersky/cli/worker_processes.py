@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from threading import Event, Thread
 from typing import Final, Self
 
-LOOK_EVERY: Final = 0.5
-PAUSE: Final = 2.0
+POLL_SECONDS: Final = 0.5
+RESTART_SECONDS: Final = 2.0
 """Seconds before one that ended is started again."""
-NICE: Final = 10
+ADDED_NICENESS: Final = 10
 """By how much a worker beside the API gives way to it on a busy machine."""
-STOP_TIMEOUT: Final = 10.0
+STOP_SECONDS: Final = 10.0
 """Seconds beyond their grace in which workers may end."""
 WORKER: Final = (
     sys.executable, "-c", "from scrapersky.cli import main; main()", "worker", "--beside",
 )  # fmt: skip
 
 
-class Crew:
+class WorkerProcesses:
     """So many worker processes while the block lasts; one that ends is started again."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Crew:
         self._ending = Event()
         self._workers: list[subprocess.Popen[bytes]] = []
         self._asked: set[int] = set()
-        self._watcher = Thread(target=self._watch, name="crew", daemon=True)
+        self._watcher = Thread(target=self._watch, name="worker-processes", daemon=True)
 
     def __enter__(self) -> Self:
         """Start them."""
@@ -57,7 +57,7 @@ class Crew:
         self.ask_to_stop()
         for worker in self._workers:
             try:
-                worker.wait(self._grace + STOP_TIMEOUT)
+                worker.wait(self._grace + STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 worker.kill()
                 worker.wait()
@@ -79,22 +79,22 @@ class Crew:
         )
 
     def _watch(self) -> None:
-        while not self._ending.wait(LOOK_EVERY):
+        while not self._ending.wait(POLL_SECONDS):
             for place, worker in enumerate(self._workers):
                 if worker.poll() is None:
                     continue
                 self._report(f"A worker ended ({worker.returncode}). Starting another")
-                if self._ending.wait(PAUSE):
+                if self._ending.wait(RESTART_SECONDS):
                     return
                 self._workers[place] = self._start(place)
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Let the API have a processor first: people wait for it, nobody for a page.
 
     What this process starts gives way too, its parsers above all.
     """
-    os.nice(NICE)
+    os.nice(ADDED_NICENESS)
 
 
 def end_with(parent: int) -> None:
@@ -103,7 +103,7 @@ def end_with(parent: int) -> None:
     def watch() -> None:
         gone = Event()
         while os.getppid() == parent:
-            gone.wait(LOOK_EVERY)
+            gone.wait(POLL_SECONDS)
         os.kill(os.getpid(), signal.SIGTERM)
 
     Thread(target=watch, name="parent", daemon=True).start()

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from time import monotonic
 
 
-class Seldom:
+class DutyCycle:
     """Says when it is time again: after so many times as long as the last turn took."""
 
     def __init__(self, share: float) -> None:

@@ -8,7 +8,7 @@ KeyT = TypeVar("KeyT")
 AnswerT = TypeVar("AnswerT")
 
 
-class Together(Generic[KeyT, AnswerT]):
+class BatchLoader(Generic[KeyT, AnswerT]):
     """Asks about several keys at once: who asks while a query runs shares the next one."""
 
     def __init__(
