@@ -22,7 +22,7 @@ export const BASE = "/api/v3";
 const WRITING_TIMEOUT = 30;
 const BUSY = new Set([502, 503, 504]);
 
-const state = { csrf: null as string | null, loginNeeded: () => {} };
+const state = { csrf: null as string | null, loginNeeded: () => {}, connectionLost: () => {} };
 
 /** Remember what the session says; the session screen calls this. */
 export function rememberCsrf(token: string | null): void {
@@ -32,6 +32,11 @@ export function rememberCsrf(token: string | null): void {
 /** Say what happens when the server no longer knows who we are. */
 export function onLoginNeeded(run: () => void): void {
   state.loginNeeded = run;
+}
+
+/** Say what happens when a request gets no answer. */
+export function onConnectionLost(run: () => void): void {
+  state.connectionLost = run;
 }
 
 /** Ask the server for JSON; `path` is below /api/v3. Screens use `read` and `write`. */
@@ -74,6 +79,7 @@ async function attemptOnce(url: string, request: RequestInit): Promise<Response 
     return await fetch(url, request);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    state.connectionLost();
     return new ConnectionLost(error);
   }
 }
@@ -180,6 +186,7 @@ interface Typed<O> extends Omit<CallOptions, "body"> {
 interface KindRoutes {
   "": "/contacts";
   "/export/chosen/count": "/contacts/export/chosen/count";
+  "/export/count": "/contacts/export/count";
   "/facets": "/contacts/facets";
   "/fields": "/contacts/fields";
   "/status": "/contacts/status";

@@ -3,7 +3,8 @@
  * nobody looks at lets go of its connection, because a browser has only six per server.
  */
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { addressOf, randomKey } from "./client";
+import { addressOf, onConnectionLost, randomKey } from "./client";
+import { outbox } from "./outbox/outbox";
 import { EventParser, type ServerEvent } from "./stream";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -31,6 +32,7 @@ class LiveEvents {
   private lastId: string | null = null;
   private stop: AbortController | null = null;
   private names: ReturnType<typeof streamNames> | null = null;
+  private follower: AbortController | null = null;
   private failures = 0;
   private pending: ServerEvent[] = [];
   private isScheduled = false;
@@ -55,20 +57,33 @@ class LiveEvents {
     this.stop = stop;
     void this.run(stop.signal);
     const retry = () => this.wake?.();
+    const end = () => {
+      this.doubt();
+      this.say("lost");
+    };
+    onConnectionLost(this.doubt);
     window.addEventListener("online", retry);
+    window.addEventListener("offline", end);
     document.addEventListener("visibilitychange", retry);
     return () => {
       window.removeEventListener("online", retry);
+      window.removeEventListener("offline", end);
       document.removeEventListener("visibilitychange", retry);
       stop.abort();
       this.stop = null;
     };
   }
 
+  /** Somebody got no answer: ask at once whether the server is still there. */
+  doubt = (): void => {
+    if (this.connection === "live") this.follower?.abort();
+  };
+
   private async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.untilSeen(signal);
       const one = new AbortController();
+      this.follower = one;
       const end = () => one.abort();
       signal.addEventListener("abort", end);
       window.addEventListener("pagehide", end);
@@ -83,7 +98,7 @@ class LiveEvents {
       window.removeEventListener("pagehide", end);
       if (signal.aborted || document.hidden) continue;
       this.failures += 1;
-      this.say(this.failures > 1 ? "lost" : "connecting");
+      this.say(this.failures > 1 || !navigator.onLine ? "lost" : "connecting");
       await this.pause(Math.min(3000, 250 * 2 ** Math.min(this.failures, 6)), signal);
     }
   }
@@ -99,6 +114,7 @@ class LiveEvents {
       if (!answer.ok || !answer.body) return;
       this.failures = 0;
       this.say("live");
+      outbox.wake();
       const parser = new EventParser();
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {

@@ -23,6 +23,7 @@ const declared = (given: Partial<KindOut>): KindOut => ({
     stage_field: "import_status",
     error_field: "import_error",
     unattended: null,
+    is_within_site_budget: false,
     busy: [],
   },
   columns: [],
@@ -35,6 +36,9 @@ const declared = (given: Partial<KindOut>): KindOut => ({
   is_mergeable: false,
   has_priority: false,
   has_owner: false,
+  has_pairs: false,
+  has_site_budget: false,
+  form: null,
   quick_filters: [],
   ...given,
 });

@@ -67,6 +67,14 @@ export interface Kind {
   hasPriority: boolean;
   /** Whether people assign them to each other. */
   hasOwner: boolean;
+  /** Whether people say which two are one. */
+  hasPairs: boolean;
+  /** Whether a detail shows what may be taken of a site. */
+  hasSiteBudget: boolean;
+  /** Whether only the best of each site may be selected. */
+  isWithinSiteBudget: boolean;
+  /** The form in which one is edited. */
+  form: KindOut["form"];
   label: (row: Values) => string;
   under: (row: Values) => string;
 }
@@ -143,6 +151,10 @@ function kindOf(declared: KindOut, decision: Schemas["DecisionOut"]): Kind {
     isMergeable: declared.is_mergeable,
     hasPriority: declared.has_priority,
     hasOwner: declared.has_owner,
+    hasPairs: declared.has_pairs,
+    hasSiteBudget: declared.has_site_budget,
+    isWithinSiteBudget: decision.is_within_site_budget,
+    form: declared.form,
     label: (row) => written(row, declared.label)[0] ?? declared.unnamed,
     under: (row) => written(row, declared.under).join(" · "),
   };

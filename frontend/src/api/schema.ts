@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List the decisions, the latest first. */
+        /** @description List what was done, the latest first. */
         get: operations["list_actions"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report how far a decision is, or what it came to. */
+        /** @description Report how far an action is, or what it came to. */
         get: operations["read_action"];
         put?: never;
         post?: never;
@@ -47,7 +47,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Give every record back the status it had, unless it has moved on since. */
+        /**
+         * @description Give every record back what it had, unless it has moved on since.
+         *
+         *     Decisions, work on companies and merges of companies are all undone so.
+         */
         post: operations["undo_action"];
         delete?: never;
         options?: never;
@@ -193,6 +197,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description List what has changed since a cursor: every change once, with what was removed.
+         *
+         *     With `Accept: text/event-stream` it is a stream: an event `changes` with the same
+         *     content for each part, whose id is the cursor. 410 means that the log does not reach back
+         *     so far.
+         */
+        get: operations["list_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/companies": {
         parameters: {
             query?: never;
@@ -266,6 +293,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/companies/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_companies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/companies/facets": {
         parameters: {
             query?: never;
@@ -300,6 +344,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/companies/find-contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Select the places of companies, as if each had been selected by hand. */
+        post: operations["find_contacts_of_companies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/companies/merge": {
         parameters: {
             query?: never;
@@ -309,7 +370,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make one company of several; sources will not part them again. */
+        /**
+         * @description Make one company of several; sources will not part them again.
+         *
+         *     It can be undone with `POST /api/v3/actions/{action_id}/undo`.
+         */
         post: operations["merge_companies"];
         delete?: never;
         options?: never;
@@ -351,7 +416,7 @@ export interface paths {
         /**
          * @description Assign, tag or fill in companies by ids, or all that a filter means.
          *
-         *     It can be undone with `POST /api/v3/company-actions/{action_id}/undo`.
+         *     It can be undone with `POST /api/v3/actions/{action_id}/undo`.
          */
         post: operations["work_on_companies"];
         delete?: never;
@@ -375,7 +440,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * @description Assign a company, write notes and tags.
+         * @description Assign a company, write notes and tags, say when to follow up.
          *
          *     What the machine sums up in between is not a conflict; what another person wrote is.
          */
@@ -389,7 +454,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_company_history"];
         put?: never;
         post?: never;
@@ -433,6 +498,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/companies/{record_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report when a company was found, confirmed, contacted, changed; the latest first. */
+        get: operations["read_company_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/company-actions/{action_id}/undo": {
         parameters: {
             query?: never;
@@ -442,7 +524,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Give companies back what they had, unless somebody has changed them since. */
+        /**
+         * @deprecated
+         * @description Undo work on companies as `POST /api/v3/actions/{action_id}/undo` does.
+         */
         post: operations["undo_company_action"];
         delete?: never;
         options?: never;
@@ -536,6 +621,307 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the connections of the tenant, and how each one is doing. */
+        get: operations["list_connections"];
+        put?: never;
+        /**
+         * @description Connect an account: the credential is tried, and our fields are made there.
+         *
+         *     It begins paused: nothing is written before the first run.
+         */
+        post: operations["create_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections-of/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say in which CRMs a company or contact is, since when, and what differs there. */
+        get: operations["list_connections_of_record"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Show one connection. */
+        get: operations["get_connection"];
+        put?: never;
+        post?: never;
+        /**
+         * @description Forget an account and which of its records is which of ours; it keeps its records.
+         *
+         *     The audit log names those that were still to be erased there, for a person to do so.
+         */
+        delete: operations["delete_connection"];
+        options?: never;
+        head?: never;
+        /** @description Change the name or the budget of a connection. */
+        patch: operations["change_connection"];
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/credential": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Give another credential: it is tried, and kept if it opens the same account. */
+        put: operations["change_connection_credential"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Compare up to 1,000 leads with what is there now; nothing is written. */
+        post: operations["compare_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/differences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records that hold another value there, which was left as it is. */
+        get: operations["list_connection_differences"];
+        put?: never;
+        /** @description Say whose value stands in one field of a record; ours is written by a worker. */
+        post: operations["answer_connection_difference"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read the fields of the CRM's own schema, and what goes where now. */
+        get: operations["list_connection_fields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List what was written there, the latest first, with what it replaced. */
+        get: operations["list_connection_writes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/mapping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Say which value goes into which field, and who wins; their schema is asked first. */
+        put: operations["map_connection"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Write and read nothing more until it goes on; what waits is kept. */
+        post: operations["pause_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Show ten leads as they would stand there. */
+        post: operations["preview_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/problems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List records that were refused, are not known to be written, or were deleted there. */
+        get: operations["list_connection_problems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Go on with what waits. */
+        post: operations["resume_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Write leads to the CRM: they are queued at once, and written by a worker. */
+        post: operations["run_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Try the credential again, and make fields of ours that are missing there. */
+        post: operations["test_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connections/{connection_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Take back the next hundred writes of the last run; the connection must be paused. */
+        post: operations["undo_connection_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/connectors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the CRMs that can be connected, and what each asks for. */
+        get: operations["list_connectors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/contacts": {
         parameters: {
             query?: never;
@@ -604,6 +990,23 @@ export interface paths {
         put?: never;
         /** @description Count the chosen records that the filters leave, before they are exported. */
         post: operations["count_chosen_contacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_contacts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -709,8 +1112,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_contact_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/contacts/{record_id}/proofs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report the page, the place in it and the readers behind each value, or behind one. */
+        get: operations["list_contact_proofs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -753,6 +1173,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/dead-letters/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Forget dead letters; their records keep the failed status. `dry_run` counts only. */
+        post: operations["discard_dead_letters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/dead-letters/groups": {
         parameters: {
             query?: never;
@@ -770,7 +1207,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v3/dead-letters/{command}": {
+    "/api/v3/dead-letters/replay": {
         parameters: {
             query?: never;
             header?: never;
@@ -779,12 +1216,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description Queue dead letters again with all their attempts, or forget them.
-         *
-         *     A record whose letter is forgotten keeps its failed status. `dry_run` counts only.
-         */
-        post: operations["change_dead_letters"];
+        /** @description Queue dead letters again with all their attempts. `dry_run` counts only. */
+        post: operations["replay_dead_letters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -845,6 +1278,29 @@ export interface paths {
         /** @description Close the demo's workspace, and open the same town anew. */
         post: operations["reset_demo"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/demo/visit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Let this browser see the demo at this address, in place of the real workspace.
+         *
+         *     Everything but `/api/v3/demo` is answered by the demo from now on, until
+         *     `DELETE /api/v3/demo/visit`, or until it is closed.
+         */
+        post: operations["visit_demo"];
+        /** @description Let this browser see the real workspace again. */
+        delete: operations["leave_demo"];
         options?: never;
         head?: never;
         patch?: never;
@@ -969,6 +1425,23 @@ export interface paths {
         put?: never;
         /** @description Count the chosen records that the filters leave, before they are exported. */
         post: operations["count_chosen_domains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/domains/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_domains"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1114,7 +1587,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_domain_history"];
         put?: never;
         post?: never;
@@ -1139,6 +1612,23 @@ export interface paths {
          *     opened it is no longer good.
          */
         get: operations["listen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/home": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report your leads, what is new and due, and what the latest searches brought. */
+        get: operations["read_home"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1237,6 +1727,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/local-businesses/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_businesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/local-businesses/facets": {
         parameters: {
             query?: never;
@@ -1317,7 +1824,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_business_history"];
         put?: never;
         post?: never;
@@ -1474,6 +1981,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/pages/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/pages/facets": {
         parameters: {
             query?: never;
@@ -1596,7 +2120,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_page_history"];
         put?: never;
         post?: never;
@@ -1701,6 +2225,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/people/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/people/facets": {
         parameters: {
             query?: never;
@@ -1764,7 +2305,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_person_history"];
         put?: never;
         post?: never;
@@ -1841,6 +2382,23 @@ export interface paths {
         put?: never;
         /** @description Count the chosen records that the filters leave, before they are exported. */
         post: operations["count_chosen_places"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/places/staging/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_places"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1927,8 +2485,93 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_place_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/reports/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count companies by category and city: with an address, a named person, contacted. */
+        get: operations["read_lead_coverage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/reports/funnels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report for each search how many places, websites, addresses, people and deals. */
+        get: operations["read_funnels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/reports/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report where the companies of a list are, those that lie together as one point. */
+        get: operations["read_lead_map"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/reports/map/lasso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Return which companies of a list are inside of a line on the map. */
+        post: operations["lasso_leads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/reports/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report per person and week how many companies became contacted, replied and won. */
+        get: operations["read_work"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2036,6 +2679,93 @@ export interface paths {
         put?: never;
         /** @description Let a rule decide now about what waits; 202 if that takes a while. */
         post: operations["run_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the latest samples with what their marks measure. */
+        get: operations["list_samples"];
+        put?: never;
+        /** @description Draw twenty values of a list at random, each with the page it was read on. */
+        post: operations["draw_sample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/samples/precision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report for each field what your own people have marked, and what follows from it. */
+        get: operations["read_precision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/samples/{sample_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a sample with its values. */
+        get: operations["read_sample"];
+        put?: never;
+        post?: never;
+        /** @description Delete a sample with its marks. */
+        delete: operations["delete_sample"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/samples/{sample_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Give the marks as annotated websites: a line of JSON a site, as `score-sites` reads them. */
+        get: operations["export_sample"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/samples/{sample_id}/values/{position}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Keep what a person says of a value; null takes it back. Answers what that measures. */
+        put: operations["mark_value"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2167,6 +2897,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/searches/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_searches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/searches/facets": {
         parameters: {
             query?: never;
@@ -2233,9 +2980,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Tell what the columns of a file hold, and what is wrong with its lines.
+         * @description Tell what the columns of a file hold, what is wrong with its lines, and what they change.
          *
-         *     Send the whole file; of CSV its beginning is enough, up to the end of a line.
+         *     Nothing is stored. Send the whole file; of CSV its beginning is enough, up to the end of a line.
          */
         post: operations["preview_file"];
         delete?: never;
@@ -2261,6 +3008,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/searches/{record_id}/completeness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description Estimate how many companies exist from the overlap of sources, or say why not.
+         *
+         *     The same question has to be put to a second source. For each value the answer says how
+         *     many companies have it, and how many of such values are right.
+         */
+        get: operations["read_search_completeness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/{record_id}/differences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List what differs of everything that a search and its runs have found. */
+        get: operations["list_search_differences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/{record_id}/find-contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Select every place of a search that nobody has decided about.
+         *
+         *     Rules that are missing are added, so that businesses and sitemaps follow by themselves.
+         */
+        post: operations["find_contacts_of_search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/searches/{record_id}/history": {
         parameters: {
             query?: never;
@@ -2268,8 +3075,42 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_search_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/{record_id}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Report what was kept of every column, what is new, and what differs. */
+        get: operations["read_import"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/{record_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how far what a search found has been followed to contacts, and what waits for whom. */
+        get: operations["read_search_progress"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2289,6 +3130,46 @@ export interface paths {
         put?: never;
         /** @description Ask the same again; the answer says what is new, changed and gone. */
         post: operations["rerun_search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/{record_id}/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say when a search is run again, and what a run will cost; asks no source. */
+        get: operations["read_schedule"];
+        /**
+         * @description Run a search every day, week or month, or pause that; its websites are visited too.
+         *
+         *     What costs money needs a budget, and no run goes beyond it.
+         */
+        put: operations["put_schedule"];
+        post?: never;
+        /** @description Forget when a search is run; its runs and what they found stay. */
+        delete: operations["delete_schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/searches/{record_id}/schedule/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let the next run, and a visit to every website of the search, begin within a minute. */
+        post: operations["run_schedule_now"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2495,6 +3376,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v3/sitemap-files/export/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Say how many rows a file will have, and how many without an e-mail address. */
+        get: operations["count_export_of_sitemap_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v3/sitemap-files/facets": {
         parameters: {
             query?: never;
@@ -2617,7 +3515,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report every decision, edit and attempt, the latest first. */
+        /** @description Report every decision, edit, attempt and other change, the latest first. */
         get: operations["read_sitemap_file_history"];
         put?: never;
         post?: never;
@@ -2770,9 +3668,43 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Ask about values: each by its own entry, or by that of its domain. */
+        /** @description Ask about values: each by its own entry, by that of its domain, or its company. */
         post: operations["check_suppressions"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/suppressions/companies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the companies of the status Do Not Contact, with when and by whom it was set. */
+        get: operations["list_stopped_companies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/suppressions/companies/{company_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Give a company the status New again; it can be undone like any decision. */
+        delete: operations["lift_stopped_company"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2943,10 +3875,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List the views of the caller, by name. */
+        /** @description List the views of the caller and those that others share, by name. */
         get: operations["list_views"];
         put?: never;
-        /** @description Keep a list under a name, for the caller alone. */
+        /**
+         * @description Keep a list under a name, for the caller alone or for all of the tenant.
+         *
+         *     `owner_id:equal:me` means in a shared view whoever looks at it.
+         */
         post: operations["save_view"];
         delete?: never;
         options?: never;
@@ -2964,8 +3900,160 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Delete a view of the caller. */
+        /** @description Delete a view of the caller; an administrator, also one that others share. */
         delete: operations["delete_view"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the endpoints of the tenant, and how each one is doing. */
+        get: operations["list_webhooks"];
+        put?: never;
+        /**
+         * @description Make an endpoint; it receives what changes from now on.
+         *
+         *     The answer is the only time that its secret is shown.
+         */
+        post: operations["create_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Show one endpoint. */
+        get: operations["get_webhook"];
+        put?: never;
+        post?: never;
+        /** @description Delete an endpoint with everything it was, and was to be, sent. */
+        delete: operations["delete_webhook"];
+        options?: never;
+        head?: never;
+        /** @description Change an endpoint; switched on again, it goes on with what was not delivered. */
+        patch: operations["change_webhook"];
+        trace?: never;
+    };
+    "/api/v3/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the messages of an endpoint, the latest first, with every attempt. */
+        get: operations["list_webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Send again what was given up since a moment, or every change since then. */
+        post: operations["replay_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/webhooks/{webhook_id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Give an endpoint a new secret; messages are signed with both for a while.
+         *
+         *     The answer is the only time that it is shown.
+         */
+        post: operations["rotate_webhook_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Post a test message now, once, and say how it went. */
+        post: operations["test_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/whats-changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description List what differs on maps and websites from what was known before.
+         *
+         *     A website that does not answer is `unreachable`, and what it said stays. A value that
+         *     is another on every visit is not listed each time.
+         */
+        get: operations["list_differences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v3/whats-changed/looked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Keep until when the caller has seen what changed. */
+        post: operations["note_look"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3069,7 +4157,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description One decision about one or many records, by a person or by a rule. */
+        /** @description What was done to one or many records at once, by a person or by a rule. */
         ActionOut: {
             changed: number;
             /** Format: date-time */
@@ -3091,13 +4179,20 @@ export interface components {
             skipped: {
                 [key: string]: number;
             };
-            status: string;
+            /** @description The status that was set, if any. */
+            status: string | null;
             undone_at: string | null;
             /** Format: date-time */
             updated_at: string;
+            what: components["schemas"]["ActionType"];
             /** @description The person, where one decided. */
             who: string | null;
         };
+        /**
+         * @description What an action does to its records.
+         * @enum {string}
+         */
+        ActionType: "decided" | "worked" | "imported" | "merged";
         /** @description A postal address in its parts. */
         AddressIn: {
             city?: string | null;
@@ -3129,6 +4224,13 @@ export interface components {
             field: string;
             /** @description For `one_of` a list: 1,000 values, or 10,000 ids. */
             value?: string | number | boolean | (string | number | boolean | null)[] | null;
+        };
+        /** @description Whose value stands in one field of a record there. */
+        AnswerIn: {
+            answer: components["schemas"]["DifferenceAnswer"];
+            field: string;
+            /** Format: uuid */
+            record_id: string;
         };
         /** @description Where on Earth, in degrees: one of the three. */
         AreaIn: {
@@ -3229,6 +4331,16 @@ export interface components {
             total: number;
             working: number;
         };
+        /** @description What a submission came to. */
+        BatchSubmissionOut: {
+            accepted: number;
+            /** Format: uuid */
+            batch_id: string;
+            duplicates: number;
+            /** @description The first hundred. */
+            refused: components["schemas"]["RefusedItemOut"][];
+            refused_count: number;
+        };
         /** @description A business made from a place; many businesses may share a domain. */
         BusinessOut: {
             attributes: unknown[] | {
@@ -3267,16 +4379,35 @@ export interface components {
             updated_at: string;
             website: string | null;
         };
-        /** @description What a search found against the one before it that asked the same. */
-        Changes: {
-            changed: components["schemas"]["Link"][];
-            changed_count: number;
-            gone: components["schemas"]["Link"][];
-            gone_count: number;
-            /** @description The first twenty. */
-            new: components["schemas"]["Link"][];
-            new_count: number;
-            previous_id: string | null;
+        /** @description What one transaction did to one record. */
+        ChangeOut: {
+            /** @description The action it was a part of. */
+            action_id: string | null;
+            /** @description Who did it: a person, a key, or a stage. */
+            actor: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description Of a merge, `into`: the record that it became a part of. Of a place or domain that differed when it was seen again, `what`: new, changed, gone, back, moved, renamed, closed, reopened or unreachable. */
+            details: {
+                [key: string]: unknown;
+            } | null;
+            /** @enum {string} */
+            event: "created" | "changed" | "differed" | "digest" | "removed" | "merged" | "erased" | "suppressed" | "finished";
+            /** @description The fields that changed, of a record that was changed or differed. */
+            fields: string[];
+            /** @description The same if the change is ever sent again. */
+            id: string;
+            kind: string;
+            /** Format: uuid */
+            record_id: string;
+        };
+        /** @description Changes after a cursor, in the order in which they happened to each record. */
+        ChangesOut: {
+            changes: components["schemas"]["ChangeOut"][];
+            /** @description Where to go on, in `since`. */
+            cursor: string;
+            /** @description Whether there are further changes already. */
+            more: boolean;
         };
         /** @description What the list says about one value. */
         CheckedOut: {
@@ -3297,10 +4428,6 @@ export interface components {
             key: string;
             status: string;
         };
-        /** @description How many of the chosen records the filters leave. */
-        ChosenCount: {
-            count: number;
-        };
         /** @description Records that somebody has chosen one by one. */
         ChosenIn: {
             ids: string[];
@@ -3318,11 +4445,19 @@ export interface components {
             /** @description Shown only where this field is known. */
             only_with: string | null;
             /** @enum {string} */
-            show: "text" | "title" | "strong" | "link" | "word" | "status" | "list" | "number" | "bytes" | "share" | "rating" | "time";
+            show: "text" | "title" | "person" | "email" | "phone" | "strong" | "link" | "word" | "status" | "list" | "number" | "bytes" | "share" | "rating" | "time";
+            /** @description The field that sorts it. */
+            sort: string;
             title: string;
             /** @description Fields in a smaller line below. */
             under: string[];
             width: number;
+        };
+        /** @description Which companies: these ids, or all that a list would show. */
+        CompaniesIn: {
+            filter?: components["schemas"]["Condition"][] | null;
+            ids?: string[] | null;
+            q?: string | null;
         };
         /** @description A column to make. */
         CompanyColumnIn: {
@@ -3344,6 +4479,8 @@ export interface components {
         };
         /** @description What to change; what is left out stays as it is, null makes it unknown. */
         CompanyIn: {
+            /** @description The day on which to get in touch again; null: none. */
+            follow_up_on?: string | null;
             notes?: string | null;
             /**
              * @description Values of your own columns; null takes one away.
@@ -3384,6 +4521,8 @@ export interface components {
          *     at them, so whoever is erased there is gone here too.
          */
         CompanyOut: {
+            address_verdict: string | null;
+            addresses: string[] | null;
             business_status: string | null;
             categories: string[];
             city: string | null;
@@ -3398,19 +4537,28 @@ export interface components {
             decision_maker_id: string | null;
             decision_maker_reason: string | null;
             decision_maker_role: string | null;
+            deliverability: string | null;
             domain: string | null;
             domain_id: string | null;
             email: string | null;
             email_contact_id: string | null;
             email_kind: string | null;
+            email_person: string | null;
+            email_person_role: string | null;
             email_reason: string | null;
+            extra: {
+                [key: string]: unknown;
+            };
             first_seen_at: string | null;
+            follow_up_on: string | null;
+            hours_verdict: string | null;
             /** Format: uuid */
             id: string;
             latitude: number | null;
             lead_status: components["schemas"]["LeadStatus"];
             longitude: number | null;
             name: string | null;
+            name_verdict: string | null;
             notes: string | null;
             own: unknown[] | {
                 [key: string]: unknown;
@@ -3418,17 +4566,20 @@ export interface components {
             owner: string | null;
             owner_id: string | null;
             phone: string | null;
+            phone_verdict: string | null;
             postal_code: string | null;
             rating: number | null;
             records_count: number;
             region: string | null;
             reviews_count: number | null;
             seen_at: string | null;
+            status_verdict: string | null;
             street: string | null;
             tags: string[];
             /** Format: date-time */
             updated_at: string;
             website: string | null;
+            website_verdict: string | null;
             worked_at: string | null;
         };
         /** @description Two records a person is asked about. */
@@ -3480,6 +4631,13 @@ export interface components {
          * @enum {string}
          */
         Comparison: "equal" | "not_equal" | "one_of" | "at_least" | "at_most" | "contains" | "starts_with" | "known" | "unknown";
+        /** @description How complete a search is. */
+        CompletenessOut: {
+            /** @description Companies that this search found. */
+            companies: number;
+            total: components["schemas"]["TotalOut"];
+            values: components["schemas"]["ValueShareOut"][];
+        };
         /** @description One condition on one field, or on one of several. */
         Condition: {
             /** @default equal */
@@ -3492,6 +4650,86 @@ export interface components {
             or?: components["schemas"]["Alternative"][];
             /** @description For `one_of` a list: 1,000 values, or 10,000 ids. */
             value?: string | number | boolean | (string | number | boolean | null)[] | null;
+        };
+        /**
+         * @description Who wins where a field of theirs holds another value than ours.
+         * @enum {string}
+         */
+        ConflictRule: "fill" | "ours" | "theirs" | "ask";
+        /** @description What is to be different about a connection. */
+        ConnectionChange: {
+            /** @description Calls or tokens of a day that may be spent. */
+            daily_budget?: number | null;
+            name?: string | null;
+        };
+        /** @description An account to connect. */
+        ConnectionIn: {
+            connector: string;
+            /**
+             * @description It is kept encrypted, and never shown again.
+             * @default
+             */
+            credential?: string;
+            /** @description Calls or tokens of a day that may be spent. */
+            daily_budget?: number | null;
+            name?: string | null;
+            /**
+             * @description What the connector asks for: see `/connectors`.
+             * @default {}
+             */
+            options?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A connection; its secret is not shown. */
+        ConnectionOut: {
+            account_name: string;
+            connector: string;
+            /** @description Records by where they are. */
+            counts?: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            created_at: string;
+            daily_budget: number | null;
+            /** @description When what waits will be written, as the limits of the account allow. */
+            finish_at?: string | null;
+            /** @default false */
+            has_credential?: boolean;
+            /** Format: uuid */
+            id: string;
+            is_active: boolean;
+            /** @default [] */
+            limits?: components["schemas"]["DailyLimitOut"][];
+            mapping: {
+                [key: string]: unknown;
+            };
+            name: string;
+            paused_at: string | null;
+            polled_at: string | null;
+            problem: string | null;
+            /** @description When the run began that is going on. */
+            run_at: string | null;
+            run_id: string | null;
+        };
+        /** @description Something a connector asks for. */
+        ConnectorOptionOut: {
+            choices: string[];
+            default: string;
+            is_required: boolean;
+            label: string;
+            name: string;
+        };
+        /** @description A CRM that can be connected. */
+        ConnectorOut: {
+            can_delete: boolean;
+            /** @description What the secret is called there. */
+            credential: string | null;
+            kinds: components["schemas"]["CrmKind"][];
+            name: string;
+            options: components["schemas"]["ConnectorOptionOut"][];
+            title: string;
+            unit: string;
         };
         /**
          * @description What a person decided about a contact.
@@ -3523,6 +4761,7 @@ export interface components {
             address: unknown[] | {
                 [key: string]: unknown;
             } | null;
+            brevo_sync_status: components["schemas"]["ContactProcessingStatus"] | null;
             business: string | null;
             confidence: number | null;
             contact_curation_status: components["schemas"]["ContactCurationStatus"];
@@ -3536,8 +4775,11 @@ export interface components {
             domain_id: string;
             email: string | null;
             email_type: components["schemas"]["EmailType"];
+            gone_at: string | null;
+            hubspot_sync_status: components["schemas"]["ContactProcessingStatus"] | null;
             /** Format: uuid */
             id: string;
+            mautic_sync_status: components["schemas"]["ContactProcessingStatus"] | null;
             name: string | null;
             notes: string | null;
             page_id: string | null;
@@ -3545,6 +4787,7 @@ export interface components {
             phones: unknown[] | {
                 [key: string]: unknown;
             };
+            pipedrive_sync_status: components["schemas"]["ContactProcessingStatus"] | null;
             role: string | null;
             social_links: unknown[] | {
                 [key: string]: unknown;
@@ -3570,11 +4813,119 @@ export interface components {
          * @enum {string}
          */
         ContactScrapeStatus: "New" | "ContactFound" | "NoContactFound" | "Error" | "NotAFit";
+        /** @description What was begun. */
+        ContactSearchOut: {
+            /** @description The handle to undo it by. */
+            action_id: string | null;
+            queued: number;
+            /** @description Rules that were added, so that no step waits for a person. */
+            rules: string[];
+            /** @description Places that are on their way now. */
+            selected: number;
+        };
+        /** @description How right a field is by what your own people have marked. */
+        CorrectionOut: {
+            /** @description Mean confidence of what was marked. */
+            claimed: number | null;
+            /** @description Marks and measured confidence together: the more marks, the more they count. Of your tenant alone. */
+            corrected: number | null;
+            field: string;
+            precision: components["schemas"]["PrecisionOut"];
+        };
+        /** @description What is known of the companies of one category in one area. */
+        CoverageLine: {
+            category: string | null;
+            city: string | null;
+            companies: number;
+            contacted: number;
+            emails: number;
+            named_people: number;
+            won: number;
+        };
+        /** @description What is known of companies by category and area, the largest first. */
+        CoverageOut: {
+            is_exact: boolean;
+            /** @description At most 500. */
+            items: components["schemas"]["CoverageLine"][];
+        };
+        /** @description Another credential of the same account. */
+        CredentialIn: {
+            /** @description It is kept encrypted, and never shown again. */
+            credential: string;
+        };
+        /** @description What a run would write, compared with what is there now. */
+        CrmDifferenceOut: {
+            /** @description Of what is written with them: best contacts, or companies. The price and the time are those of both. */
+            along?: components["schemas"]["CrmDifferenceOut"] | null;
+            /** @description How many of them were compared: at most 1,000. */
+            compared: number;
+            creates: number;
+            fields: {
+                [key: string]: number;
+            };
+            kept: {
+                [key: string]: number;
+            };
+            kind: components["schemas"]["CrmKind"];
+            matched: number;
+            /** @description What all of them take of each limit. */
+            price: {
+                [key: string]: number;
+            };
+            refused: number;
+            samples: {
+                [key: string]: unknown;
+            }[];
+            /** @description How long the limits make it take at least. */
+            seconds: number;
+            /** @description How many leads are meant. */
+            total: number;
+            unchanged: number;
+            updates: number;
+        };
+        /** @description A field of theirs. */
+        CrmFieldOut: {
+            is_custom: boolean;
+            is_read_only: boolean;
+            is_required: boolean;
+            label: string;
+            name: string;
+            options: components["schemas"]["CrmOptionOut"][];
+            type: string;
+        };
+        /** @description Their fields, and which value of ours goes where. */
+        CrmFieldsOut: {
+            fields: components["schemas"]["CrmFieldOut"][];
+            /** @description Fields of ours: our id, and where values are from. */
+            locked: string[];
+            /** @description What goes where now. */
+            mapping: {
+                [key: string]: string;
+            };
+            /** @description The values of ours that can be mapped. */
+            ours: string[];
+        };
+        /**
+         * @description What kinds of records are kept in a CRM.
+         * @enum {string}
+         */
+        CrmKind: "company" | "person";
+        /** @description One value that a choice can have. */
+        CrmOptionOut: {
+            label: string;
+            value: string;
+        };
         /**
          * @description What a person decided about a place, business, domain or sitemap file.
          * @enum {string}
          */
         CurationStatus: "New" | "Selected" | "Maybe" | "Not a Fit" | "Archived";
+        /** @description A limit of a day, and what is left of the share that may be spent here. */
+        DailyLimitOut: {
+            allowed: number;
+            left: number;
+            name: string;
+        };
         /** @description The connection, as far as it concerns who runs it. */
         DatabaseOut: {
             connections: number;
@@ -3667,6 +5018,8 @@ export interface components {
             error_field: string | null;
             /** @description The field of the decision. */
             field: string;
+            /** @description Whether a rule may take the best of each site only: `best_first`. */
+            is_within_site_budget: boolean;
             /** @description The status that starts a stage; null: none does. */
             on: string | null;
             stage_field: string | null;
@@ -3682,10 +5035,19 @@ export interface components {
          */
         DeepScanStatus: "Queued" | "Processing" | "Completed" | "Error";
         /**
-         * @description What the check of an address came to.
+         * @description Whether mail to an address is likely to arrive.
          * @enum {string}
          */
         Deliverability: "deliverable" | "risky" | "undeliverable";
+        /** @description One time that a message was posted. */
+        DeliveryAttemptOut: {
+            /** Format: date-time */
+            at: string;
+            ms: number;
+            status: number | null;
+            /** @description Why it failed, if it did. */
+            why: string | null;
+        };
         /** @description How the town shall be. */
         DemoIn: {
             /**
@@ -3715,6 +5077,8 @@ export interface components {
             /** @description Whether it will be open in a moment. */
             is_opening: boolean;
             is_running: boolean;
+            /** @description Whether this browser is in it. */
+            is_visited: boolean;
             place: string;
             /** @description Why it is not open. */
             problem?: string | null;
@@ -3738,8 +5102,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["BusinessOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_CompanyOut_: {
             /**
@@ -3757,8 +5126,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["CompanyOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_ContactOut_: {
             /**
@@ -3776,8 +5150,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["ContactOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_DomainOut_: {
             /**
@@ -3795,8 +5174,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["DomainOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_PageOut_: {
             /**
@@ -3814,8 +5198,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["PageOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_PersonOut_: {
             /**
@@ -3831,10 +5220,15 @@ export interface components {
              * @default []
              */
             people?: components["schemas"]["NamedPerson"][];
-            record: components["schemas"]["scrapersky__api__records__schema__PersonOut"];
+            record: components["schemas"]["PersonOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_PlaceOut_: {
             /**
@@ -3852,8 +5246,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["PlaceOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         Detail_SitemapFileOut_: {
             /**
@@ -3871,14 +5270,80 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["SitemapFileOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
+        };
+        /**
+         * @description Whose value is to stand there.
+         * @enum {string}
+         */
+        DifferenceAnswer: "ours" | "theirs";
+        /** @description One value, or one record, that is not what it was. */
+        DifferenceOut: {
+            /** Format: date-time */
+            at: string;
+            company_id: string | null;
+            contact_id: string | null;
+            domain: string | null;
+            domain_id: string | null;
+            /** @description Null where it is about the whole record. */
+            field: string | null;
+            /** Format: uuid */
+            id: string;
+            new_source: string | null;
+            new_value: string | null;
+            old_seen_at: string | null;
+            /** @description The page, or the source of places, that had said so. */
+            old_source: string | null;
+            old_value: string | null;
+            person_id: string | null;
+            place_id: string | null;
+            place_name: string | null;
+            /** @description The run of a search that found it out. */
+            run_id: string | null;
+            what: components["schemas"]["DifferenceType"];
+        };
+        /**
+         * @description What became of a record, or of one value of it.
+         * @enum {string}
+         */
+        DifferenceType: "new" | "changed" | "gone" | "back" | "moved" | "renamed" | "closed" | "reopened" | "unreachable";
+        /** @description What differs, the latest first. */
+        DifferencesOut: {
+            /** @description How much there is of each kind, up to ten thousand in all. */
+            counts: {
+                [key: string]: number;
+            };
+            items: components["schemas"]["DifferenceOut"][];
+            /** @description Until when the caller has seen everything. */
+            looked_at: string | null;
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
         };
         /** @description The disk that holds our data. */
         DiskOut: {
             free_bytes: number;
             path: string;
             total_bytes: number;
+        };
+        /** @description What to change of a site's budget; what is left out stays. */
+        DomainBudgetIn: {
+            bytes?: number | null;
+            hosts?: number | null;
+            /** @description How many pages rules choose by themselves. */
+            page_budget?: number | null;
+            pages_fetched?: number | null;
+            pages_stored?: number | null;
+            parse_seconds?: number | null;
+            query_variants?: number | null;
+            robots_bytes?: number | null;
+            url_bytes?: number | null;
         };
         /**
          * @description Where a business is in domain extraction.
@@ -3887,6 +5352,7 @@ export interface components {
         DomainExtractionStatus: "Queued" | "Processing" | "Completed" | "Error";
         /** @description A website's domain, once per tenant however many businesses name it. */
         DomainOut: {
+            addresses: string[] | null;
             budget: unknown[] | {
                 [key: string]: unknown;
             };
@@ -3948,7 +5414,7 @@ export interface components {
          * @description Where this process runs.
          * @enum {string}
          */
-        Environment: "development" | "dev" | "test" | "staging" | "production";
+        Environment: "development" | "dev" | "staging" | "production";
         /** @description What an erasure came to: records by table. */
         ErasedOut: {
             cleaned: {
@@ -3973,39 +5439,6 @@ export interface components {
             requests_likely: number | null;
             requests_low: number;
         };
-        /** @description One thing that happened to a record. */
-        Event: {
-            /** Format: date-time */
-            at: string;
-            /** @default {} */
-            details?: {
-                [key: string]: unknown;
-            };
-            status_after?: string | null;
-            status_before?: string | null;
-            what: string;
-            who: string | null;
-        };
-        Everything_KeyOut_: {
-            items: components["schemas"]["KeyOut"][];
-            next_cursor?: string | null;
-            total: components["schemas"]["scrapersky__api__account__schema__Total"];
-        };
-        Everything_OpenSession_: {
-            items: components["schemas"]["OpenSession"][];
-            next_cursor?: string | null;
-            total: components["schemas"]["scrapersky__api__account__schema__Total"];
-        };
-        Everything_TenantOut_: {
-            items: components["schemas"]["TenantOut"][];
-            next_cursor?: string | null;
-            total: components["schemas"]["scrapersky__api__account__schema__Total"];
-        };
-        Everything_UserOut_: {
-            items: components["schemas"]["UserOut"][];
-            next_cursor?: string | null;
-            total: components["schemas"]["scrapersky__api__account__schema__Total"];
-        };
         /** @description Where a value came from. */
         EvidenceOut: {
             confidence: number | null;
@@ -4017,6 +5450,19 @@ export interface components {
             snippet: string | null;
             url: string | null;
             value: string | null;
+        };
+        /** @description What a file will hold. */
+        ExportCount: {
+            /** @description Rows, without those that are left out. */
+            count: number;
+            /** @description Rows that are left out: they must not be contacted. */
+            held_back: number;
+            /** @description Otherwise more than 100,000. */
+            is_exact: boolean;
+            /** @description How many of them lack what programs need. */
+            without: {
+                [key: string]: number;
+            };
         };
         /** @description One value of a field, and how many records have it. */
         FacetValue: {
@@ -4041,6 +5487,16 @@ export interface components {
             type: string;
             values: string[] | null;
         };
+        /** @description Where a value of ours goes, and who wins. */
+        FieldRuleIn: {
+            /** @default {} */
+            choices?: {
+                [key: string]: string;
+            };
+            field?: string | null;
+            /** @default fill */
+            rule?: components["schemas"]["ConflictRule"];
+        };
         /** @description A column of a file. */
         FileColumnOut: {
             examples: string[];
@@ -4051,15 +5507,36 @@ export interface components {
         /** @description What the beginning of a file holds, as the import would read it. */
         FileLookOut: {
             columns: components["schemas"]["FileColumnOut"][];
+            /** @description What rows say otherwise than is known: the first two hundred. */
+            differences: components["schemas"]["KnownDifferenceOut"][];
+            differences_count: number;
             duplicates: number;
             /** @description What a column may hold. */
             fields: string[];
+            /** @description Rows that are of companies you know. */
+            known_companies: number;
             /** @description Businesses found in them. */
             places: number;
             /** @description The first hundred. */
             problems: components["schemas"]["LineProblem"][];
             /** @description Rows looked at. */
             rows: number;
+        };
+        /** @description How much of what a search found came how far, step by step. */
+        FunnelOut: {
+            companies: number;
+            /** @description Contacted, replied, won or lost. */
+            contacted: number;
+            /** @description Companies with an e-mail address. */
+            emails: number;
+            /** @description Companies with a named person's address. */
+            named_people: number;
+            places: number;
+            /** Format: uuid */
+            search_id: string;
+            /** @description Companies with a website. */
+            websites: number;
+            won: number;
         };
         /** @description One record that says something about the person. */
         HeldOut: {
@@ -4073,14 +5550,58 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description Everything that happened to a record, the latest first. */
-        History: {
-            events: components["schemas"]["Event"][];
+        /** @description What waits for a person who sells; counts end at ten thousand. */
+        HomeOut: {
+            /** @default 10000 */
+            counted_to?: number;
+            follow_ups_due: number;
+            /** @description Leads assigned to the caller, by status. */
+            mine: {
+                [key: string]: number;
+            };
+            my_follow_ups_due: number;
+            new_this_week: number;
+            /** @description The latest ten. */
+            searches: components["schemas"]["SearchYield"][];
+            unassigned: number;
+        };
+        /** @description What a line says of a known contact, and what was known before and stays. */
+        ImportDifference: {
+            company: string | null;
+            /** Format: uuid */
+            company_id: string;
+            field: string;
+            imported: string;
+            known: string | null;
+            origin: string;
+        };
+        /** @description What an import came to. */
+        ImportOut: {
+            /** @description The handle to undo all of it by. */
+            action_id: string | null;
+            columns: components["schemas"]["ImportedColumn"][];
+            /** @description The first two hundred. */
+            differences: components["schemas"]["ImportDifference"][];
+            /** @description New records by kind. */
+            made: {
+                [key: string]: number;
+            };
+            /** @description Lines and values that could not be read. */
+            problems: unknown[];
         };
         /** @description The search that reads the file. */
         ImportStarted: {
             /** Format: uuid */
             search_id: string;
+        };
+        /** @description What became of a column. */
+        ImportedColumn: {
+            /** @description Where it went; `extra`: beside the others, as it is. */
+            field: string;
+            /** @description As it stands in the file. */
+            heading: string;
+            /** @description How many lines have a value in it, all of them kept. */
+            lines: number;
         };
         /** @description Whom you have notified, when and how. */
         InformedIn: {
@@ -4202,11 +5723,65 @@ export interface components {
             /** @description What happens then. */
             what: string;
         };
+        /** @description What a line says of a known company, and what is known. */
+        KnownDifferenceOut: {
+            company: string | null;
+            /** Format: uuid */
+            company_id: string;
+            field: string;
+            imported: string;
+            /** @description Whether what is known stays shown, unless `replaces_known`. */
+            is_kept: boolean;
+            known: string | null;
+            line: number;
+        };
+        /** @description A line drawn around companies. */
+        LassoIn: {
+            /** @description Only what was made or changed since then; removals are only in the change feed. */
+            changed_since?: string | null;
+            /**
+             * @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields.
+             * @default []
+             */
+            filter?: string[];
+            /** @description Points of [latitude, longitude]. */
+            outline: number[][];
+            /** @description Words, all of which must occur. */
+            q?: string | null;
+        };
+        /** @description The companies inside of a line. */
+        LassoOut: {
+            /** @description At most 10,000. */
+            ids: string[];
+            is_complete: boolean;
+        };
+        /** @description A lead as it would stand there. */
+        LeadPreviewOut: {
+            /** Format: uuid */
+            id: string;
+            refusal: string | null;
+            /** @description Values of ours that no option of their field stands for. */
+            unmatched: {
+                [key: string]: string;
+            };
+            values: components["schemas"]["PreviewValue"][];
+        };
         /**
          * @description How far people are with a company.
          * @enum {string}
          */
         LeadStatus: "New" | "Contacted" | "Replied" | "Won" | "Lost" | "Do Not Contact";
+        /** @description Some leads: by their ids or by a filter. */
+        LeadsIn: {
+            filter?: components["schemas"]["Condition"][] | null;
+            ids?: string[] | null;
+            /**
+             * @default companies
+             * @enum {string}
+             */
+            kind?: "companies" | "contacts";
+            q?: string | null;
+        };
         /**
          * @description Why a person's data may be held: the six of article 6 of the GDPR.
          * @enum {string}
@@ -4217,11 +5792,173 @@ export interface components {
             line: number;
             why: string;
         };
-        /** @description Another record, by the name people call it. */
-        Link: {
-            /** Format: uuid */
-            id: string;
-            label: string | null;
+        ListOut_ActionOut_: {
+            items: components["schemas"]["ActionOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_AuditOut_: {
+            items: components["schemas"]["AuditOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_BatchOut_: {
+            items: components["schemas"]["BatchOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_BusinessOut_: {
+            items: components["schemas"]["BusinessOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_CompanyOut_: {
+            items: components["schemas"]["CompanyOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_ConnectionOut_: {
+            items: components["schemas"]["ConnectionOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_ConnectorOut_: {
+            items: components["schemas"]["ConnectorOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_ContactOut_: {
+            items: components["schemas"]["ContactOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_DeadLetterOut_: {
+            items: components["schemas"]["DeadLetterOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_DomainOut_: {
+            items: components["schemas"]["DomainOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_KeyOut_: {
+            items: components["schemas"]["KeyOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_LeadPreviewOut_: {
+            items: components["schemas"]["LeadPreviewOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_NoticeOut_: {
+            items: components["schemas"]["NoticeOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_OpenSession_: {
+            items: components["schemas"]["OpenSession"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_PageOut_: {
+            items: components["schemas"]["PageOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_PersonOut_: {
+            items: components["schemas"]["PersonOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_PlaceOut_: {
+            items: components["schemas"]["PlaceOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_RecordInCrmOut_: {
+            items: components["schemas"]["RecordInCrmOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_RunOut_: {
+            items: components["schemas"]["RunOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_SearchOut_: {
+            items: components["schemas"]["SearchOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_SitemapFileOut_: {
+            items: components["schemas"]["SitemapFileOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_SuppressionOut_: {
+            items: components["schemas"]["SuppressionOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_SyncRecordOut_: {
+            items: components["schemas"]["SyncRecordOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_SyncWriteOut_: {
+            items: components["schemas"]["SyncWriteOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_TenantOut_: {
+            items: components["schemas"]["TenantOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_UserOut_: {
+            items: components["schemas"]["UserOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_WebhookDeliveryOut_: {
+            items: components["schemas"]["WebhookDeliveryOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
+        };
+        ListOut_WebhookOut_: {
+            items: components["schemas"]["WebhookOut"][];
+            /** @description Send it as `cursor` for more. */
+            next_cursor: string | null;
+            total: components["schemas"]["Total"];
         };
         /** @description The process answers. */
         Liveness: {
@@ -4245,6 +5982,79 @@ export interface components {
             /** @description What the OpenID provider is called, if there is one. */
             provider: string | null;
         };
+        /** @description Until when everything was seen. */
+        LookIn: {
+            /** @description The time of the last that was shown; without it now. */
+            at?: string | null;
+        };
+        /** @description Until when the caller has seen everything. */
+        LookOut: {
+            looked_at: string | null;
+        };
+        /**
+         * @description A field of a place that the company's own website may speak of.
+         * @enum {string}
+         */
+        MapField: "name" | "phone" | "address" | "hours" | "website" | "business_status";
+        /** @description The companies of a part of the map. */
+        MapOut: {
+            /** @description How many companies they are. */
+            count: number;
+            /** @description Otherwise the counts are estimates, from a sample. */
+            is_exact: boolean;
+            /** @description At most 2,000. */
+            points: components["schemas"]["MapPoint"][];
+            /** @description Companies of the list of which nobody knows where they are. */
+            without_place: number;
+        };
+        /** @description Companies that lie together, or one of them. */
+        MapPoint: {
+            count: number;
+            /** @description Of one company; null: of several. */
+            id: string | null;
+            latitude: number;
+            lead_status: string | null;
+            longitude: number;
+            name: string | null;
+        };
+        /**
+         * @description What a company's own website says of what a map claims.
+         * @enum {string}
+         */
+        MapVerdict: "confirmed" | "contradicted" | "silent" | "unreachable";
+        /** @description What a company's own website says of one field that a map gives. */
+        MapVerdictOut: {
+            /** @description What the map says. */
+            claimed: string;
+            confidence: number;
+            field: components["schemas"]["MapField"];
+            /** @description What the website says. */
+            said: string | null;
+            seen_at: string | null;
+            snippet: string | null;
+            /** @description The map: the source of the place. */
+            source: string;
+            /** @description The page on which it stands. */
+            url: string | null;
+            /** @description `silent`: the website does not say. `unreachable`: it could not be read. */
+            verdict: components["schemas"]["MapVerdict"];
+            why: string;
+        };
+        /** @description Rules by values of ours; what is not named goes where the connector puts it. */
+        MappingIn: {
+            /** @default {} */
+            company?: {
+                [key: string]: components["schemas"]["FieldRuleIn"];
+            };
+            /** @default {} */
+            person?: {
+                [key: string]: components["schemas"]["FieldRuleIn"];
+            };
+        };
+        /** @description What a person says of a value; null takes it back. */
+        MarkIn: {
+            mark: components["schemas"]["ValueMark"] | null;
+        };
         /** @description What marking came to. */
         MarkedOut: {
             changed: number;
@@ -4256,6 +6066,58 @@ export interface components {
             ids: string[];
             /** Format: uuid */
             into: string;
+        };
+        MergedDetail_CompanyOut_: {
+            /** @description The handle to undo it by, if it can be. */
+            action_id: string | null;
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
+            record: components["schemas"]["CompanyOut"];
+            related: {
+                [key: string]: components["schemas"]["RecordLink"][];
+            };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
+        };
+        MergedDetail_ContactOut_: {
+            /** @description The handle to undo it by, if it can be. */
+            action_id: string | null;
+            /**
+             * @description Of a domain: what may be taken of its site, and what was.
+             * @default []
+             */
+            budget?: components["schemas"]["SiteBudgetLine"][];
+            /** @description Send it as `If-Match` with a change. */
+            etag: string;
+            evidence: components["schemas"]["EvidenceOut"][];
+            /**
+             * @description The people of the business, or those a page names; at most 50.
+             * @default []
+             */
+            people?: components["schemas"]["NamedPerson"][];
+            record: components["schemas"]["ContactOut"];
+            related: {
+                [key: string]: components["schemas"]["RecordLink"][];
+            };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         /** @description What a stage settled in one minute. */
         MinuteOut: {
@@ -4277,6 +6139,8 @@ export interface components {
             page_url: string | null;
             /** @description Theirs alone; null: none is known. */
             phone: string | null;
+            /** @description Of the decision maker: the best way to reach them, and why it is. */
+            reach?: components["schemas"]["PersonReach"] | null;
             /** @description What their standing rests on. */
             reason: string;
             role: string | null;
@@ -4337,6 +6201,11 @@ export interface components {
             seen_at: string;
             url: string;
         };
+        /**
+         * @description Which of the contacts the list shows.
+         * @enum {string}
+         */
+        NoticeState: "open" | "overdue" | "informed";
         /** @description One browser that somebody is logged in with. */
         OpenSession: {
             /** @description Where it was opened from. */
@@ -4365,11 +6234,6 @@ export interface components {
          * @enum {string}
          */
         OwnType: "text" | "number" | "date" | "choice";
-        /**
-         * @description When a stage works.
-         * @enum {string}
-         */
-        Pace: "eager" | "interval";
         /**
          * @description What a person or a rule decided about a page.
          * @enum {string}
@@ -4462,11 +6326,59 @@ export interface components {
          * @enum {string}
          */
         Permission: "read" | "export" | "curate" | "administer" | "operate" | "metrics";
+        /** @description Everything that is held about a person. */
+        PersonDataOut: {
+            /** @description false: there are more than 2,000. */
+            is_complete: boolean;
+            records: components["schemas"]["HeldOut"][];
+        };
         /** @description Who is meant: by e-mail address or by phone number. */
         PersonIn: {
             email?: string | null;
             phone?: string | null;
             region?: string | null;
+        };
+        /**
+         * @description Somebody who works for a business, as its website names them.
+         *
+         *     Each once per domain, however many pages name them. `email` and `phone` are theirs
+         *     alone; the switchboard and info@ are nobody's.
+         */
+        PersonOut: {
+            business: string | null;
+            confidence: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            domain: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            email: string | null;
+            evidence: unknown[] | {
+                [key: string]: unknown;
+            };
+            gone_at: string | null;
+            /** Format: uuid */
+            id: string;
+            is_decision_maker: boolean;
+            name: string;
+            name_key: string;
+            page_id: string | null;
+            page_url: string | null;
+            phone: string | null;
+            role: string | null;
+            seniority: components["schemas"]["Seniority"] | null;
+            standing: number;
+            standing_reason: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description The best known way to reach somebody. */
+        PersonReach: {
+            /** @description A suggestion was found nowhere: it is what the company's other personal addresses would make of the name, and is never exported. */
+            kind: components["schemas"]["ReachKind"];
+            reason: string;
+            value: string;
         };
         /** @description A place of one source; found twice, it is still one row. */
         PlaceOut: {
@@ -4498,6 +6410,15 @@ export interface components {
             updated_at: string;
             website: string | null;
         };
+        /** @description What share of values is right, by marks. */
+        PrecisionOut: {
+            high: number | null;
+            /** @description With `high` the interval of 95 % (Wilson). */
+            low: number | null;
+            right: number;
+            share: number | null;
+            wrong: number;
+        };
         /** @description A rule to try without saving it. */
         PreviewIn: {
             /** @description All must hold. At most 100 comparisons, alternatives included, and 10,000 values in lists. */
@@ -4511,6 +6432,12 @@ export interface components {
         PreviewOut: {
             count: number;
             sample: components["schemas"]["SampleOut"][];
+        };
+        /** @description One value, under the name that people see there. */
+        PreviewValue: {
+            field: string;
+            label: string;
+            value: unknown;
         };
         /** @description Which records, and how urgent they are. */
         PriorityIn: {
@@ -4537,11 +6464,46 @@ export interface components {
             title: string;
             type: string;
         };
+        /** @description What the values of a contact follow from, the surest first of each field. */
+        ProofList: {
+            items: components["schemas"]["ProofOut"][];
+        };
+        /** @description What one value follows from. */
+        ProofOut: {
+            field: string;
+            /** @description SHA-256 of the page's bytes. */
+            hash: string | null;
+            /** @description Whether the bytes are there to be read again. */
+            is_kept: boolean;
+            /** @description How it was read; `by hand` has no page behind it. */
+            method: string;
+            /** @description Version and fingerprint of the readers that read it. */
+            reader: string | null;
+            /** Format: date-time */
+            seen_at: string;
+            snippet: string;
+            span_end: number | null;
+            /** @description From which character of the page's text it stands; null where it is in no text, as in structured data. */
+            span_start: number | null;
+            url: string;
+            value: string;
+            /** @description Why they are not, if they were. */
+            void_reason: components["schemas"]["VoidReason"] | null;
+        };
+        /** @description What was queued. */
+        QueuedLeadsOut: {
+            queued: number;
+        };
         /** @description A filter that people ask for in words. */
         QuickFilterOut: {
             filter: string;
             title: string;
         };
+        /**
+         * @description How somebody is reached.
+         * @enum {string}
+         */
+        ReachKind: "own_email" | "own_phone" | "suggestion" | "shared_inbox";
         /** @description Each thing the process needs, and whether it is there. */
         Readiness: {
             checks: {
@@ -4550,6 +6512,48 @@ export interface components {
             /** @enum {string} */
             status: "ready" | "not ready";
             version?: string;
+        };
+        /** @description One thing that happened to a record. */
+        RecordEvent: {
+            /** Format: date-time */
+            at: string;
+            /** @default {} */
+            details?: {
+                [key: string]: unknown;
+            };
+            status_after?: string | null;
+            status_before?: string | null;
+            what: string;
+            who: string | null;
+        };
+        /** @description Everything that happened to a record, the latest first. */
+        RecordHistory: {
+            events: components["schemas"]["RecordEvent"][];
+        };
+        /** @description The same, with the name of the connection: whoever reads leads may see no more of it. */
+        RecordInCrmOut: {
+            /** Format: uuid */
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            differs: {
+                [key: string]: unknown;
+            };
+            done_at: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            /** @description What the connection is called. */
+            name: string;
+            problem: {
+                [key: string]: unknown;
+            };
+            /** Format: uuid */
+            record_id: string;
+            state: string;
+            their_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
         };
         /** @description A kind of record: its address, its words, what people see and decide. */
         RecordKindOut: {
@@ -4560,10 +6564,16 @@ export interface components {
             exported: string[];
             /** @description Fields that are shown first. */
             facts: string[];
+            /** @description The form in which people edit one. */
+            form: ("company" | "contact") | null;
             /** @description Whether people assign them: `POST <path>/work`. */
             has_owner: boolean;
+            /** @description Whether people say which two are one. */
+            has_pairs: boolean;
             /** @description Whether stages take those of a higher priority first. */
             has_priority: boolean;
+            /** @description Whether a detail has a site's budget. */
+            has_site_budget: boolean;
             icon: string;
             /** @description Whether people make one of several. */
             is_mergeable: boolean;
@@ -4593,101 +6603,11 @@ export interface components {
             under: string[];
             unnamed: string;
         };
-        RecordList_ActionOut_: {
-            items: components["schemas"]["ActionOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_AuditOut_: {
-            items: components["schemas"]["AuditOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_BatchOut_: {
-            items: components["schemas"]["BatchOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_BusinessOut_: {
-            items: components["schemas"]["BusinessOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_CompanyOut_: {
-            items: components["schemas"]["CompanyOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_ContactOut_: {
-            items: components["schemas"]["ContactOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_DeadLetterOut_: {
-            items: components["schemas"]["DeadLetterOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_DomainOut_: {
-            items: components["schemas"]["DomainOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_NoticeOut_: {
-            items: components["schemas"]["NoticeOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_PageOut_: {
-            items: components["schemas"]["PageOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_PersonOut_: {
-            items: components["schemas"]["scrapersky__api__records__schema__PersonOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_PlaceOut_: {
-            items: components["schemas"]["PlaceOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_RunOut_: {
-            items: components["schemas"]["RunOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_SearchOut_: {
-            items: components["schemas"]["SearchOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_SitemapFileOut_: {
-            items: components["schemas"]["SitemapFileOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
-        };
-        RecordList_SuppressionOut_: {
-            items: components["schemas"]["SuppressionOut"][];
-            /** @description Send it as `cursor` for more. */
-            next_cursor: string | null;
-            total: components["schemas"]["scrapersky__api__records__schema__Total"];
+        /** @description Another record, by the name people call it. */
+        RecordLink: {
+            /** Format: uuid */
+            id: string;
+            label: string | null;
         };
         /** @description What to say where there are no records yet. */
         RecordSourceOut: {
@@ -4696,15 +6616,49 @@ export interface components {
             text: string;
         };
         /** @description A line that was not taken, and why. */
-        RefusedOut: {
+        RefusedItemOut: {
             hint: string;
             line: number;
             reason: string;
             value: string;
         };
+        /** @description A line that could not be used. */
+        RefusedLine: {
+            line: number;
+            reason: string;
+            value: string;
+        };
+        /** @description A line that says nothing we understand. */
+        RefusedValue: {
+            line: number;
+            reason: string;
+        };
         /** @description Who has not been notified after all. */
         ReopenedIn: {
             contact_ids: string[];
+        };
+        /**
+         * @description How often a search is run.
+         * @enum {string}
+         */
+        Repetition: "daily" | "weekly" | "monthly";
+        /** @description What is to be sent again. */
+        ReplayIn: {
+            /**
+             * @description Those messages that were given up, with the ids they had. Otherwise every change from `since` on is sent again, in new messages.
+             * @default true
+             */
+            failed_only?: boolean;
+            /** Format: date-time */
+            since: string;
+            until?: string | null;
+        };
+        /** @description What a replay will send. */
+        ReplayOut: {
+            /** @description Messages that are sent again. */
+            messages: number;
+            /** @description Since when all changes are sent again, if they are. */
+            starts_at: string | null;
         };
         /** @description How long everything is kept, and how often that is enforced. */
         RetentionOut: {
@@ -4716,6 +6670,11 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "curator" | "admin";
+        /** @description How long the secret before holds beside the new one. */
+        RotationIn: {
+            /** @default 24 */
+            overlap_hours?: number;
+        };
         /** @description What to change of a rule; the rest stays. */
         RuleChange: {
             best_first?: boolean | null;
@@ -4774,6 +6733,22 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description Leads to write. */
+        RunIn: {
+            /**
+             * @description Make anew what was deleted there.
+             * @default false
+             */
+            again?: boolean;
+            filter?: components["schemas"]["Condition"][] | null;
+            ids?: string[] | null;
+            /**
+             * @default companies
+             * @enum {string}
+             */
+            kind?: "companies" | "contacts";
+            q?: string | null;
+        };
         /** @description One due time of one job, or its work between two of them, and what came of it. */
         RunOut: {
             /** Format: date-time */
@@ -4800,12 +6775,95 @@ export interface components {
          * @enum {string}
          */
         RunOutcome: "running" | "executed" | "failed" | "missed" | "skipped" | "lost";
+        /** @description A sample with its values. */
+        SampleDetail: {
+            /** Format: date-time */
+            created_at: string;
+            drawn: number;
+            field: string;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            /** @description Values of the list that it was drawn from. */
+            population: number;
+            precision: components["schemas"]["PrecisionOut"];
+            query: {
+                [key: string]: unknown;
+            };
+            values: components["schemas"]["SampledValueOut"][];
+        };
+        /** @description Of which list which values are drawn. */
+        SampleIn: {
+            /** @enum {string} */
+            field: "email" | "phone" | "person" | "role" | "address";
+            /** @default [] */
+            filter?: string[];
+            /** @enum {string} */
+            kind: "companies" | "contacts";
+            q?: string | null;
+        };
         /** @description A record the rule would decide about. */
         SampleOut: {
             /** Format: uuid */
             id: string;
             label: string | null;
         };
+        /** @description One value of a sample, and where it was read. */
+        SampledValueOut: {
+            confidence: number | null;
+            domain: string | null;
+            mark: components["schemas"]["ValueMark"] | null;
+            method: string | null;
+            position: number;
+            /** Format: uuid */
+            record_id: string;
+            snippet: string | null;
+            url: string | null;
+            /** @description Null: it had to be forgotten. */
+            value: string | null;
+        };
+        /** @description How often a search is run, and for how much. */
+        ScheduleIn: {
+            /** @description US dollars that one run may cost; a run stops there. */
+            budget?: number | string | null;
+            every: components["schemas"]["Repetition"];
+            /**
+             * @description Log `search.digest` once a day, with how much differed since the one before: webhooks that subscribe to it receive it.
+             * @default false
+             */
+            has_digest?: boolean;
+            /** @default false */
+            is_paused?: boolean;
+            /** @description When first; without it one interval from now. */
+            next_run_at?: string | null;
+        };
+        /** @description When a search is run, what its runs have come to, and what the next one will cost. */
+        ScheduleOut: {
+            budget: string | null;
+            /** @description What one run will take. */
+            estimate: components["schemas"]["EstimateOut"];
+            every: components["schemas"]["Repetition"] | null;
+            has_digest: boolean;
+            is_paused: boolean;
+            is_scheduled: boolean;
+            last_run_at: string | null;
+            /** @description US dollars that the runs of a month may cost at the most. */
+            most_a_month: string | null;
+            next_run_at: string | null;
+            /** @description Why the last run that was due has not begun. */
+            problem: string | null;
+            /** @description The latest first, 20 at most. */
+            runs: components["schemas"]["SearchRun"][];
+            /** Format: uuid */
+            search_id: string;
+            /** @description US dollars that all its runs have cost. */
+            spent: string;
+        };
+        /**
+         * @description When a stage works.
+         * @enum {string}
+         */
+        SchedulerPace: "eager" | "interval";
         /** @description The scheduler, over all processes. */
         SchedulerStatusOut: {
             jobs: components["schemas"]["JobOut"][];
@@ -4816,6 +6874,21 @@ export interface components {
             /** @description Whether it ticks in any process. */
             running: boolean;
         };
+        /** @description How much more a search may spend when it goes on. */
+        SearchBudgetIn: {
+            budget?: number | string | null;
+        };
+        /** @description What a search found against the one before it that asked the same. */
+        SearchChanges: {
+            changed: components["schemas"]["RecordLink"][];
+            changed_count: number;
+            gone: components["schemas"]["RecordLink"][];
+            gone_count: number;
+            /** @description The first twenty. */
+            new: components["schemas"]["RecordLink"][];
+            new_count: number;
+            previous_id: string | null;
+        };
         /** @description One search, with what has changed since the last one like it. */
         SearchDetail: {
             /**
@@ -4823,7 +6896,7 @@ export interface components {
              * @default []
              */
             budget?: components["schemas"]["SiteBudgetLine"][];
-            changes: components["schemas"]["Changes"];
+            changes: components["schemas"]["SearchChanges"];
             /** @description Send it as `If-Match` with a change. */
             etag: string;
             evidence: components["schemas"]["EvidenceOut"][];
@@ -4834,8 +6907,13 @@ export interface components {
             people?: components["schemas"]["NamedPerson"][];
             record: components["schemas"]["SearchOut"];
             related: {
-                [key: string]: components["schemas"]["Link"][];
+                [key: string]: components["schemas"]["RecordLink"][];
             };
+            /**
+             * @description Of a company: what its website says of what a map says of it.
+             * @default []
+             */
+            verdicts?: components["schemas"]["MapVerdictOut"][];
         };
         /** @description What to look for, where, in which source. */
         SearchIn: {
@@ -4873,6 +6951,7 @@ export interface components {
             created_by: string | null;
             error: string | null;
             finished_at: string | null;
+            followed_at: string | null;
             found_count: number;
             /** Format: uuid */
             id: string;
@@ -4888,11 +6967,55 @@ export interface components {
                 [key: string]: unknown;
             };
             radius_m: number | null;
+            repeats_id: string | null;
             source: string;
             spent: string;
             status: components["schemas"]["TaskStatus"];
             /** Format: date-time */
             updated_at: string;
+        };
+        /** @description How far a search is, with everything that it found. */
+        SearchProgressOut: {
+            /** @description Why it stopped, if it failed. */
+            error: string | null;
+            /** @description At the pace of the last five minutes, for what is known now. */
+            estimated_end_at: string | null;
+            /** @description When it was finished first; the event `search.finished` tells it. */
+            followed_at: string | null;
+            /** @description Records that stages still have to work on. */
+            open: number;
+            stages: components["schemas"]["StageCountOut"][];
+            /**
+             * @description `searching`: places are still found. `following`: stages work on them. `undecided`: only people can go on. `finished`: all of it was followed to contacts. `stopped`: it failed, was paused or cancelled.
+             * @enum {string}
+             */
+            state: "searching" | "following" | "undecided" | "finished" | "stopped";
+            /** @description What somebody has to select, of what would be followed. */
+            undecided: components["schemas"]["UndecidedOut"][];
+        };
+        /** @description One run of a search. */
+        SearchRun: {
+            /** Format: date-time */
+            created_at: string;
+            finished_at: string | null;
+            found_count: number;
+            /** Format: uuid */
+            id: string;
+            new_count: number;
+            spent: string;
+            status: string;
+        };
+        /** @description A search and what it brought. */
+        SearchYield: {
+            business_type: string;
+            /** Format: date-time */
+            created_at: string;
+            funnel: components["schemas"]["FunnelOut"];
+            /** Format: uuid */
+            id: string;
+            location: string | null;
+            source: string;
+            status: string;
         };
         /**
          * @description From those who decide to those who answer the phone.
@@ -5007,6 +7130,14 @@ export interface components {
             /** @description Why it cannot be asked. */
             why: string | null;
         };
+        /** @description Records of one stage that a search has led to. */
+        StageCountOut: {
+            done: number;
+            failed: number;
+            queued: number;
+            stage: string;
+            working: number;
+        };
         /** @description One stage of the pipeline, as it stands for this tenant. */
         StageOut: {
             /**
@@ -5089,7 +7220,7 @@ export interface components {
             high_water?: number | null;
             interval_minutes?: number | null;
             max_instances?: number | null;
-            pace?: components["schemas"]["Pace"] | null;
+            pace?: components["schemas"]["SchedulerPace"] | null;
             rate_per_minute?: number | null;
         };
         /** @description The settings of a stage that can be changed without a restart. */
@@ -5100,15 +7231,10 @@ export interface components {
             high_water: number;
             interval_minutes: number;
             max_instances: number;
-            pace: components["schemas"]["Pace"];
+            pace: components["schemas"]["SchedulerPace"];
             /** @description Null is no limit. */
             rate_per_minute?: number | null;
         };
-        /**
-         * @description Which of the contacts the list shows.
-         * @enum {string}
-         */
-        State: "open" | "overdue" | "informed";
         /** @description Which records get which status: these ids, or all that a list would show. */
         StatusIn: {
             /** @default false */
@@ -5131,11 +7257,39 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description Companies on the list, the latest change first. */
+        StoppedCompaniesOut: {
+            items: components["schemas"]["StoppedCompanyOut"][];
+            /** @description Go on with `after`. */
+            next_after: string | null;
+        };
+        /** @description A company on the list, which its lead status says. */
+        StoppedCompanyOut: {
+            /** @description Who did. */
+            by: string | null;
+            domain: string | null;
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            phone: string | null;
+            /** @description When it was put there; null: unknown. */
+            since: string | null;
+        };
         /**
          * @description What a person or a business may ask to be left alone by.
          * @enum {string}
          */
         SubjectKind: "email" | "phone" | "domain" | "person";
+        /** @description What a submission came to, line by line where something was wrong. */
+        SubmissionOut: {
+            accepted: number;
+            /** Format: uuid */
+            batch_id: string;
+            duplicates: number;
+            /** @description The first hundred. */
+            refused: components["schemas"]["RefusedLine"][];
+            refused_count: number;
+        };
         /** @description Lines to submit together. */
         SubmitIn: {
             items: string[];
@@ -5155,7 +7309,7 @@ export interface components {
             /** @description How many were on the list already. */
             known: number;
             /** @description The first 100. */
-            refused: components["schemas"]["scrapersky__api__privacy__suppressions__Refusal"][];
+            refused: components["schemas"]["RefusedValue"][];
         };
         /** @description One entry; whom it protects is known only to whoever asks with the value. */
         SuppressionOut: {
@@ -5178,6 +7332,50 @@ export interface components {
             region?: string | null;
             /** @description E-mail addresses, phone numbers and domains. */
             values: string[];
+        };
+        /** @description A record of ours in a CRM: since when, and what differs there. */
+        SyncRecordOut: {
+            /** Format: uuid */
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            differs: {
+                [key: string]: unknown;
+            };
+            done_at: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            problem: {
+                [key: string]: unknown;
+            };
+            /** Format: uuid */
+            record_id: string;
+            state: string;
+            their_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description One write to the CRM. */
+        SyncWriteOut: {
+            after: {
+                [key: string]: unknown;
+            };
+            before: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            is_new: boolean;
+            kind: string;
+            /** Format: uuid */
+            record_id: string;
+            /** Format: uuid */
+            run_id: string;
+            their_id: string;
+            undone_at: string | null;
         };
         /** @description The system as its administrators see it. */
         SystemOut: {
@@ -5213,6 +7411,8 @@ export interface components {
             pages_fetched?: number | null;
             pages_stored?: number | null;
             parse_seconds?: number | null;
+            /** @description Packed bytes of pages that are kept as they were read, at any time; 0 keeps none. */
+            snapshot_bytes?: number | null;
         };
         /** @description A tenant. */
         TenantOut: {
@@ -5233,6 +7433,54 @@ export interface components {
             minutes: components["schemas"]["MinuteOut"][];
             stage: string;
             title: string;
+        };
+        /** @description One thing that happened. */
+        TimelineEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description What changed.
+             * @default []
+             */
+            fields?: string[];
+            /** @description Whom it is about. */
+            name?: string | null;
+            search_id?: string | null;
+            status_after?: string | null;
+            status_before?: string | null;
+            /** @description The address, the role or the search; of a change what it is now. */
+            value?: string | null;
+            value_before?: string | null;
+            /** @enum {string} */
+            what: "found" | "confirmed" | "status" | "edited" | "merged" | "undone" | "changed" | "contact_found" | "person_found";
+            /** @description A person, or the stage that did it. */
+            who: string | null;
+        };
+        /** @description What happened to a company, the latest first. */
+        TimelineOut: {
+            /** @description At most 200. */
+            events: components["schemas"]["TimelineEvent"][];
+        };
+        /** @description How many there are in all. */
+        Total: {
+            count: number;
+            /** @description Otherwise it is an estimate. */
+            is_exact: boolean;
+        };
+        /** @description How many companies exist of what was searched for. */
+        TotalOut: {
+            /** @description Null: `why` says why there is none. */
+            estimate: number | null;
+            /** @description Companies found by all sources that were asked. */
+            found: number;
+            high: number | null;
+            /** @description With `high` the interval of 95 %. */
+            low: number | null;
+            /** @description How many each source found. */
+            sources: {
+                [key: string]: number;
+            };
+            why: string;
         };
         /** @description What a manual run came to, as far as it was waited for. */
         TriggeredOut: {
@@ -5257,6 +7505,18 @@ export interface components {
             last_at: string;
             stage: string;
             title: string;
+        };
+        /** @description Records that wait for a person. */
+        UndecidedOut: {
+            kind: string;
+            records: number;
+        };
+        /** @description What a slice of an undo did; call again while `left` is not 0. */
+        UndoOut: {
+            deleted: number;
+            kept: number;
+            left: number;
+            restored: number;
         };
         /** @description What an undo came to. */
         UndoneOut: {
@@ -5294,11 +7554,49 @@ export interface components {
             email: string;
             /** Format: uuid */
             id: string;
+            /** @description Whether they have no password yet, and no other way to log in. */
+            is_invited: boolean;
             name: string | null;
             role: components["schemas"]["Role"];
             subject: string | null;
             /** Format: date-time */
             updated_at: string;
+        };
+        /**
+         * @description What a person says of a value of a sample.
+         * @enum {string}
+         */
+        ValueMark: "right" | "wrong" | "unknown";
+        /** @description A sample, and what its marks measure. */
+        ValueSampleOut: {
+            /** Format: date-time */
+            created_at: string;
+            drawn: number;
+            field: string;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            /** @description Values of the list that it was drawn from. */
+            population: number;
+            precision: components["schemas"]["PrecisionOut"];
+            query: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description How many companies have a value, and what share of them is expected to be right. */
+        ValueShareOut: {
+            /** @description `marks`: what people have marked right or wrong. `confidence`: the mean confidence, which is measured on annotated websites. */
+            basis: ("marks" | "confidence") | null;
+            companies: number;
+            /** @description The share expected to be right; null: nobody has measured it. */
+            expected: number | null;
+            high: number | null;
+            /** @description With `high` the interval of 95 % of marks. */
+            low: number | null;
+            /** @description Values that people have marked. */
+            marked: number;
+            /** @enum {string} */
+            name: "email" | "phone" | "person" | "address";
         };
         /** @description Which values to look up. */
         ValuesIn: {
@@ -5307,6 +7605,11 @@ export interface components {
         };
         /** @description A list under a name; a view of that name is replaced. */
         ViewIn: {
+            /**
+             * @description Whether everybody of your tenant sees it.
+             * @default false
+             */
+            is_shared?: boolean;
             kind: string;
             name: string;
             query: components["schemas"]["ViewQuery"];
@@ -5317,6 +7620,9 @@ export interface components {
             created_at: string;
             /** Format: uuid */
             id: string;
+            /** @description Whether the caller made it. */
+            is_mine: boolean;
+            is_shared: boolean;
             kind: string;
             name: string;
             query: components["schemas"]["ViewQuery"];
@@ -5339,11 +7645,154 @@ export interface components {
             /** @default -updated_at */
             sort?: string;
         };
+        /**
+         * @description Why the bytes of a page are not kept any more.
+         * @enum {string}
+         */
+        VoidReason: "erased" | "suppressed" | "expired" | "budget";
+        /** @description What is to be different about an endpoint. */
+        WebhookChange: {
+            events?: string[] | null;
+            format?: ("event" | "batch") | null;
+            ignored_actors?: string[] | null;
+            /** @description On again, it goes on with what was not delivered. */
+            is_active?: boolean | null;
+            name?: string | null;
+            schemes?: ("v1" | "v1a")[] | null;
+            url?: string | null;
+        };
+        /** @description One message, and how it went. */
+        WebhookDeliveryOut: {
+            attempts: components["schemas"]["DeliveryAttemptOut"][];
+            /** Format: date-time */
+            created_at: string;
+            delivered_at: string | null;
+            event_count: number;
+            /** Format: uuid */
+            id: string;
+            /** @description The header `webhook-id`. */
+            message_id: string;
+            next_at: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            type: string;
+        };
+        /** @description A new endpoint. */
+        WebhookIn: {
+            /**
+             * @description Types of events that it receives: `company.changed`, `contact.*`, or `*`.
+             * @default [
+             *       "company.*",
+             *       "contact.*",
+             *       "person.*",
+             *       "search.finished"
+             *     ]
+             */
+            events?: string[];
+            /**
+             * @description `event`: a message for each change; `batch`: up to 100 in one, for those who take many.
+             * @default event
+             * @enum {string}
+             */
+            format?: "event" | "batch";
+            /**
+             * @description Whose changes it does not receive, such as the name of the API key with which it writes back: otherwise it would receive each of its own.
+             * @default []
+             */
+            ignored_actors?: string[];
+            name?: string | null;
+            /**
+             * @description `v1`: HMAC-SHA256 with the shared secret; `v1a`: Ed25519, checked with the public key.
+             * @default [
+             *       "v1"
+             *     ]
+             */
+            schemes?: ("v1" | "v1a")[];
+            url: string;
+        };
+        /** @description A new endpoint, or one with a new secret: the only time that it is shown. */
+        WebhookMade: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description When it was switched off because nothing was taken any more. */
+            disabled_at: string | null;
+            events: string[];
+            failing_since: string | null;
+            /** @enum {string} */
+            format: "event" | "batch";
+            /** Format: uuid */
+            id: string;
+            ignored_actors: string[];
+            is_active: boolean;
+            last_delivery_at?: string | null;
+            name: string;
+            /**
+             * @description Messages that wait (counted up to 1,000).
+             * @default 0
+             */
+            pending?: number;
+            /** @description Why it receives nothing now. */
+            problem: string | null;
+            /** @description What `v1a` is checked with. */
+            public_key: string | null;
+            schemes: ("v1" | "v1a")[];
+            secret: string;
+            url: string;
+        };
+        /** @description An endpoint; its secret is not shown. */
+        WebhookOut: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description When it was switched off because nothing was taken any more. */
+            disabled_at: string | null;
+            events: string[];
+            failing_since: string | null;
+            /** @enum {string} */
+            format: "event" | "batch";
+            /** Format: uuid */
+            id: string;
+            ignored_actors: string[];
+            is_active: boolean;
+            last_delivery_at?: string | null;
+            name: string;
+            /**
+             * @description Messages that wait (counted up to 1,000).
+             * @default 0
+             */
+            pending?: number;
+            /** @description Why it receives nothing now. */
+            problem: string | null;
+            /** @description What `v1a` is checked with. */
+            public_key: string | null;
+            schemes: ("v1" | "v1a")[];
+            url: string;
+        };
+        /** @description How a test message went. */
+        WebhookTestOut: {
+            attempt: components["schemas"]["DeliveryAttemptOut"];
+            is_delivered: boolean;
+            message_id: string;
+        };
+        /** @description Whom one person contacted and won in a week. */
+        WeekOut: {
+            contacted: number;
+            person: string | null;
+            replied: number;
+            user_id: string | null;
+            /**
+             * Format: date
+             * @description Its Monday.
+             */
+            week: string;
+            won: number;
+        };
         /** @description What to change on which companies: these ids, or all that a list would show. */
         WorkIn: {
             /** @default [] */
             add_tags?: string[];
             filter?: components["schemas"]["Condition"][] | null;
+            /** @description The day on which to get in touch again; null: none. */
+            follow_up_on?: string | null;
             ids?: string[] | null;
             /**
              * @description Values of your own columns; null takes one away.
@@ -5387,106 +7836,6 @@ export interface components {
             /** @description The release, and after a plus which build of it: two builds of one version differ. */
             version: string;
         };
-        /** @description How many there are. */
-        scrapersky__api__account__schema__Total: {
-            count: number;
-            /** @default true */
-            is_exact?: boolean;
-        };
-        /** @description What a submission came to. */
-        scrapersky__api__operations__batches__SubmittedOut: {
-            accepted: number;
-            /** Format: uuid */
-            batch_id: string;
-            duplicates: number;
-            /** @description The first hundred. */
-            refused: components["schemas"]["RefusedOut"][];
-            refused_count: number;
-        };
-        /** @description Everything that is held about a person. */
-        scrapersky__api__privacy__people__PersonOut: {
-            /** @description false: there are more than 2,000. */
-            is_complete: boolean;
-            records: components["schemas"]["HeldOut"][];
-        };
-        /** @description A line that says nothing we understand. */
-        scrapersky__api__privacy__suppressions__Refusal: {
-            line: number;
-            reason: string;
-        };
-        /** @description What to change of a site's budget; what is left out stays. */
-        scrapersky__api__records__budget__BudgetIn: {
-            bytes?: number | null;
-            hosts?: number | null;
-            /** @description How many pages rules choose by themselves. */
-            page_budget?: number | null;
-            pages_fetched?: number | null;
-            pages_stored?: number | null;
-            parse_seconds?: number | null;
-            query_variants?: number | null;
-            robots_bytes?: number | null;
-            url_bytes?: number | null;
-        };
-        /**
-         * @description Somebody who works for a business, as its website names them.
-         *
-         *     Each once per domain, however many pages name them. `email` and `phone` are theirs
-         *     alone; the switchboard and info@ are nobody's.
-         */
-        scrapersky__api__records__schema__PersonOut: {
-            business: string | null;
-            confidence: number;
-            /** Format: date-time */
-            created_at: string;
-            created_by: string | null;
-            domain: string | null;
-            /** Format: uuid */
-            domain_id: string;
-            email: string | null;
-            evidence: unknown[] | {
-                [key: string]: unknown;
-            };
-            /** Format: uuid */
-            id: string;
-            is_decision_maker: boolean;
-            name: string;
-            name_key: string;
-            page_id: string | null;
-            page_url: string | null;
-            phone: string | null;
-            role: string | null;
-            seniority: components["schemas"]["Seniority"] | null;
-            standing: number;
-            standing_reason: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        /** @description A line that could not be used. */
-        scrapersky__api__records__schema__Refusal: {
-            line: number;
-            reason: string;
-            value: string;
-        };
-        /** @description What a submission came to, line by line where something was wrong. */
-        scrapersky__api__records__schema__SubmittedOut: {
-            accepted: number;
-            /** Format: uuid */
-            batch_id: string;
-            duplicates: number;
-            /** @description The first hundred. */
-            refused: components["schemas"]["scrapersky__api__records__schema__Refusal"][];
-            refused_count: number;
-        };
-        /** @description How many records there are in all. */
-        scrapersky__api__records__schema__Total: {
-            count: number;
-            /** @description Otherwise it is an estimate. */
-            is_exact: boolean;
-        };
-        /** @description How much more a search may spend when it goes on. */
-        scrapersky__api__records__search__BudgetIn: {
-            budget?: number | string | null;
-        };
     };
     responses: {
         /** @description The request is malformed */
@@ -5498,7 +7847,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Nobody we know sent it */
+        /** @description Not authenticated */
         Problem401: {
             headers: {
                 [name: string]: unknown;
@@ -5543,7 +7892,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description It does not fit what there is */
+        /** @description Conflict with the present state */
         Problem409: {
             headers: {
                 [name: string]: unknown;
@@ -5588,7 +7937,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The input does not fit */
+        /** @description Invalid request */
         Problem422: {
             headers: {
                 [name: string]: unknown;
@@ -5669,7 +8018,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_ActionOut_"];
+                    "application/json": components["schemas"]["ListOut_ActionOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -5812,7 +8161,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Everything_KeyOut_"];
+                    "application/json": components["schemas"]["ListOut_KeyOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -5963,7 +8312,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_AuditOut_"];
+                    "application/json": components["schemas"]["ListOut_AuditOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -5999,7 +8348,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_BatchOut_"];
+                    "application/json": components["schemas"]["ListOut_BatchOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6038,7 +8387,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__operations__batches__SubmittedOut"];
+                    "application/json": components["schemas"]["BatchSubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6141,6 +8490,49 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_changes: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the last answer, or `now`. */
+                since?: string;
+                /** @description Only these kinds of records, separated by commas. */
+                kinds?: string | null;
+                limit?: number;
+                /** @description Seconds to wait for a change if there is none yet. */
+                wait?: number;
+            };
+            header?: {
+                "last-event-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesOut"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     list_companies: {
         parameters: {
             query?: {
@@ -6148,6 +8540,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -6166,7 +8562,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_CompanyOut_"];
+                    "application/json": components["schemas"]["ListOut_CompanyOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6190,6 +8586,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -6236,6 +8636,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -6294,6 +8698,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -6314,7 +8720,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6336,6 +8742,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_companies: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_company_values: {
         parameters: {
             query?: {
@@ -6343,8 +8788,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -6407,6 +8856,50 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    find_contacts_of_companies: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompaniesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactSearchOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     merge_companies: {
         parameters: {
             query?: never;
@@ -6429,7 +8922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Detail_CompanyOut_"];
+                    "application/json": components["schemas"]["MergedDetail_CompanyOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6438,7 +8931,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6490,7 +8983,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6595,6 +9088,8 @@ export interface operations {
             header?: {
                 /** @description The record's `etag`. */
                 "If-Match"?: string | null;
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
             };
             path: {
                 record_id: string;
@@ -6668,7 +9163,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6762,6 +9257,40 @@ export interface operations {
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
             502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_company_timeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -6870,7 +9399,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7046,6 +9575,848 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_connections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_ConnectionOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    create_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_connections_of_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_RecordInCrmOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    get_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    delete_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    change_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    change_connection_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    compare_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeadsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrmDifferenceOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_connection_differences: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_SyncRecordOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    answer_connection_difference: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_connection_fields: {
+        parameters: {
+            query?: {
+                kind?: components["schemas"]["CrmKind"];
+            };
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrmFieldsOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_connection_writes: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_SyncWriteOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    map_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MappingIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    pause_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    preview_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeadsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_LeadPreviewOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_connection_problems: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_SyncRecordOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    resume_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    run_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedLeadsOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    test_connection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    undo_connection_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_connectors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_ConnectorOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     list_contacts: {
         parameters: {
             query?: {
@@ -7053,6 +10424,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -7071,7 +10446,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_ContactOut_"];
+                    "application/json": components["schemas"]["ListOut_ContactOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7119,7 +10494,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7147,6 +10522,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -7193,6 +10572,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -7251,6 +10634,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -7271,7 +10656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7293,6 +10678,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_contacts: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_contact_values: {
         parameters: {
             query?: {
@@ -7300,8 +10724,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -7386,7 +10814,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Detail_ContactOut_"];
+                    "application/json": components["schemas"]["MergedDetail_ContactOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7395,7 +10823,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7447,7 +10875,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7564,6 +10992,8 @@ export interface operations {
             header?: {
                 /** @description The record's `etag`. */
                 "If-Match"?: string | null;
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
             };
             path: {
                 record_id: string;
@@ -7591,7 +11021,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7645,7 +11075,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_contact_proofs: {
+        parameters: {
+            query?: {
+                field?: string | null;
+                value?: string | null;
+            };
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofList"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7725,7 +11192,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_DeadLetterOut_"];
+                    "application/json": components["schemas"]["ListOut_DeadLetterOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7739,6 +11206,50 @@ export interface operations {
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    discard_dead_letters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadChosen"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadChanged"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -7777,16 +11288,14 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
-    change_dead_letters: {
+    replay_dead_letters: {
         parameters: {
             query?: never;
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
                 "Idempotency-Key"?: string;
             };
-            path: {
-                command: "replay" | "discard";
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody: {
@@ -8032,6 +11541,87 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    visit_demo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description It is being closed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    leave_demo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     process_pending_domains: {
         parameters: {
             query?: {
@@ -8159,6 +11749,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -8177,7 +11771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_DomainOut_"];
+                    "application/json": components["schemas"]["ListOut_DomainOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8216,7 +11810,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                    "application/json": components["schemas"]["SubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8245,6 +11839,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -8291,6 +11889,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -8349,6 +11951,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -8369,7 +11973,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8391,6 +11995,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_domains: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_domain_values: {
         parameters: {
             query?: {
@@ -8398,8 +12041,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -8482,6 +12129,7 @@ export interface operations {
         /** @description CSV whose first row names the column, one address a line, or the first sheet of an Excel workbook (xlsx). */
         requestBody: {
             content: {
+                "application/octet-stream": string;
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
                 "text/plain": string;
@@ -8494,7 +12142,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                    "application/json": components["schemas"]["SubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8591,7 +12239,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8649,7 +12297,10 @@ export interface operations {
     change_domain_budget: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 record_id: string;
             };
@@ -8657,7 +12308,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["scrapersky__api__records__budget__BudgetIn"];
+                "application/json": components["schemas"]["DomainBudgetIn"];
             };
         };
         responses: {
@@ -8706,7 +12357,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8745,7 +12396,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_home: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HomeOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8801,6 +12484,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -8819,7 +12506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_BusinessOut_"];
+                    "application/json": components["schemas"]["ListOut_BusinessOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8843,6 +12530,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -8889,6 +12580,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -8947,6 +12642,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -8967,7 +12664,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -8989,6 +12686,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_businesses: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_business_values: {
         parameters: {
             query?: {
@@ -8996,8 +12732,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -9091,7 +12831,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9163,7 +12903,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9189,7 +12929,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before, with the same filters. */
                 cursor?: string | null;
                 /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have notified. */
-                state?: components["schemas"]["State"];
+                state?: components["schemas"]["NoticeState"];
             };
             header?: never;
             path?: never;
@@ -9203,7 +12943,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_NoticeOut_"];
+                    "application/json": components["schemas"]["ListOut_NoticeOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9226,7 +12966,7 @@ export interface operations {
                 /** @description FIELD:COMPARISON[:VALUE], all of them must hold. */
                 filter?: string[];
                 /** @description `open`: not informed yet; `overdue`: of these, whose month is over; `informed`: whom you have notified. */
-                state?: components["schemas"]["State"];
+                state?: components["schemas"]["NoticeState"];
                 format?: "csv" | "xlsx" | "jsonl";
             };
             header?: never;
@@ -9355,6 +13095,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -9373,7 +13117,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_PageOut_"];
+                    "application/json": components["schemas"]["ListOut_PageOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9412,7 +13156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                    "application/json": components["schemas"]["SubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9441,6 +13185,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -9487,6 +13235,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -9545,6 +13297,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -9565,7 +13319,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9587,6 +13341,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_pages: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_page_values: {
         parameters: {
             query?: {
@@ -9594,8 +13387,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -9678,6 +13475,7 @@ export interface operations {
         /** @description CSV whose first row names the column, one address a line, or the first sheet of an Excel workbook (xlsx). */
         requestBody: {
             content: {
+                "application/octet-stream": string;
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
                 "text/plain": string;
@@ -9690,7 +13488,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                    "application/json": components["schemas"]["SubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9787,7 +13585,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9859,7 +13657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9883,6 +13681,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -9901,7 +13703,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_PersonOut_"];
+                    "application/json": components["schemas"]["ListOut_PersonOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -9969,6 +13771,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -10030,7 +13836,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__privacy__people__PersonOut"];
+                    "application/json": components["schemas"]["PersonDataOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10059,6 +13865,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -10117,6 +13927,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -10137,7 +13949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10159,6 +13971,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_people: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_person_values: {
         parameters: {
             query?: {
@@ -10166,8 +14017,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -10318,7 +14173,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10342,6 +14197,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -10360,7 +14219,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_PlaceOut_"];
+                    "application/json": components["schemas"]["ListOut_PlaceOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10384,6 +14243,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -10430,6 +14293,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -10488,6 +14355,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -10508,7 +14377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10530,6 +14399,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_places: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_place_values: {
         parameters: {
             query?: {
@@ -10537,8 +14445,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -10632,7 +14544,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10704,7 +14616,203 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_lead_coverage: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoverageOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_funnels: {
+        parameters: {
+            query: {
+                search_id: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FunnelOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_lead_map: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                south?: number;
+                west?: number;
+                north?: number;
+                east?: number;
+                /** @description As maps of tiles count it. */
+                zoom?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MapOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    lasso_leads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LassoIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LassoOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_work: {
+        parameters: {
+            query?: {
+                weeks?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WeekOut"][];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -10816,7 +14924,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description Another rule has this name */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10957,6 +15065,8 @@ export interface operations {
             query?: never;
             header?: {
                 "if-match"?: string | null;
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
             };
             path: {
                 rule_id: string;
@@ -10984,7 +15094,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description Another rule has this name */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11041,7 +15151,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_ActionOut_"];
+                    "application/json": components["schemas"]["ListOut_ActionOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -11079,6 +15189,271 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleRunOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_samples: {
+        parameters: {
+            query?: {
+                kind?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueSampleOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    draw_sample: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SampleIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleDetail"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            /** @description Conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_precision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrectionOut"][];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_sample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sample_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleDetail"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    delete_sample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sample_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    export_sample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sample_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    mark_value: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sample_id: string;
+                position: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrecisionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -11152,7 +15527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_RunOut_"];
+                    "application/json": components["schemas"]["ListOut_RunOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -11176,6 +15551,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -11194,7 +15573,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_SearchOut_"];
+                    "application/json": components["schemas"]["ListOut_SearchOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -11306,6 +15685,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -11352,6 +15735,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -11410,6 +15797,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -11430,7 +15819,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -11452,6 +15841,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_searches: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_search_values: {
         parameters: {
             query?: {
@@ -11459,8 +15887,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -11527,8 +15959,10 @@ export interface operations {
         parameters: {
             query: {
                 name: string;
-                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings decide. */
+                /** @description What each column holds, in their order; `own.NAME` for a column of your own, `-` for one that is kept and not understood. Without any, the headings decide. */
                 fields?: string[];
+                /** @description Show what the file says of known companies in place of what is known; otherwise it only fills in what was unknown. */
+                replaces_known?: boolean;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -11540,6 +15974,7 @@ export interface operations {
         /** @description CSV in any dialect, or an Excel workbook (xlsx), whose first row names the columns. Of a workbook the first sheet is read, formulas as their values. */
         requestBody: {
             content: {
+                "application/octet-stream": string;
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
             };
@@ -11576,7 +16011,9 @@ export interface operations {
     preview_file: {
         parameters: {
             query?: {
-                /** @description What each column holds, in their order; `-` for one that is kept and not understood. Without any, the headings decide. */
+                /** @description What the import will be called: ids in the file are its own. */
+                name?: string | null;
+                /** @description What each column holds, in their order; `own.NAME` for a column of your own, `-` for one that is kept and not understood. Without any, the headings decide. */
                 fields?: string[];
             };
             header?: {
@@ -11589,6 +16026,7 @@ export interface operations {
         /** @description CSV in any dialect, or an Excel workbook (xlsx), whose first row names the columns. Of a workbook the first sheet is read, formulas as their values. */
         requestBody: {
             content: {
+                "application/octet-stream": string;
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
             };
@@ -11656,6 +16094,123 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    read_search_completeness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletenessOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_search_differences: {
+        parameters: {
+            query?: {
+                /** @description A time, or `last-look`: since the caller last said that they had looked. */
+                since?: string | "last-look" | null;
+                what?: components["schemas"]["DifferenceType"] | null;
+                run_id?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DifferencesOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    find_contacts_of_search: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactSearchOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     read_search_history: {
         parameters: {
             query?: never;
@@ -11673,7 +16228,75 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    read_search_progress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchProgressOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -11732,6 +16355,162 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    read_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    put_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    delete_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    run_schedule_now: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     steer_search: {
         parameters: {
             query?: never;
@@ -11747,7 +16526,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["scrapersky__api__records__search__BudgetIn"] | null;
+                "application/json": components["schemas"]["SearchBudgetIn"] | null;
             };
         };
         responses: {
@@ -11766,7 +16545,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12027,7 +16806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Everything_OpenSession_"];
+                    "application/json": components["schemas"]["ListOut_OpenSession_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12125,6 +16904,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 limit?: number;
@@ -12143,7 +16926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_SitemapFileOut_"];
+                    "application/json": components["schemas"]["ListOut_SitemapFileOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12182,7 +16965,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                    "application/json": components["schemas"]["SubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12211,6 +16994,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -12257,6 +17044,10 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+                /** @description Only who may be contacted: companies of the status Do Not Contact and all that is of them are left out, as files always leave them out. */
+                outreach?: boolean;
                 /** @description A field; with - before it the other way round. */
                 sort?: string;
                 format?: "csv" | "xlsx" | "jsonl";
@@ -12315,6 +17106,8 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
             };
             header?: {
                 /** @description However often a request with this key is sent, it has one effect. */
@@ -12335,7 +17128,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChosenCount"];
+                    "application/json": components["schemas"]["ExportCount"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12357,6 +17150,45 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    count_export_of_sitemap_files: {
+        parameters: {
+            query?: {
+                /** @description FIELD:COMPARISON[:VALUE], all of them must hold; values of `one_of` are separated by commas, alternatives of which one must hold by `|`. `fields` of the same kind lists the fields. */
+                filter?: string[];
+                /** @description Words, all of which must occur. */
+                q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportCount"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     count_sitemap_file_values: {
         parameters: {
             query?: {
@@ -12364,8 +17196,12 @@ export interface operations {
                 filter?: string[];
                 /** @description Words, all of which must occur. */
                 q?: string | null;
+                /** @description Only what was made or changed since then; removals are only in the change feed. */
+                changed_since?: string | null;
                 /** @description Fields, separated by commas. */
                 field?: string;
+                /** @description Only values that have these words, as people read them. */
+                words?: string;
             };
             header?: never;
             path?: never;
@@ -12448,6 +17284,7 @@ export interface operations {
         /** @description CSV whose first row names the column, one address a line, or the first sheet of an Excel workbook (xlsx). */
         requestBody: {
             content: {
+                "application/octet-stream": string;
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 "text/csv": string;
                 "text/plain": string;
@@ -12460,7 +17297,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["scrapersky__api__records__schema__SubmittedOut"];
+                    "application/json": components["schemas"]["SubmissionOut"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12557,7 +17394,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12629,7 +17466,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RecordHistory"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12781,7 +17618,10 @@ export interface operations {
     change_stage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 stage: string;
             };
@@ -12889,7 +17729,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecordList_SuppressionOut_"];
+                    "application/json": components["schemas"]["ListOut_SuppressionOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -12994,6 +17834,83 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    list_stopped_companies: {
+        parameters: {
+            query?: {
+                /** @description A part of the name. */
+                q?: string | null;
+                limit?: number;
+                /** @description `next_after` of the part before. */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedCompaniesOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    lift_stopped_company: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                company_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     import_suppressions: {
         parameters: {
             query?: {
@@ -13009,6 +17926,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                "application/octet-stream": string;
                 "text/plain": string;
             };
         };
@@ -13125,7 +18043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Everything_TenantOut_"];
+                    "application/json": components["schemas"]["ListOut_TenantOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -13189,7 +18107,10 @@ export interface operations {
     update_tenant: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 tenant_id: string;
             };
@@ -13244,7 +18165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Everything_UserOut_"];
+                    "application/json": components["schemas"]["ListOut_UserOut_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -13379,7 +18300,10 @@ export interface operations {
     update_user: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 user_id: string;
             };
@@ -13478,7 +18402,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Everything_OpenSession_"];
+                    "application/json": components["schemas"]["ListOut_OpenSession_"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -13599,7 +18523,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It cannot be so */
+            /** @description Conflict with the present state */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13637,6 +18561,453 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_WebhookOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    create_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookMade"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    get_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    delete_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    change_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_webhook_deliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOut_WebhookDeliveryOut_"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    replay_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    rotate_webhook_secret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotationIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookMade"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    test_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            402: components["responses"]["Problem402"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            502: components["responses"]["Problem502"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_differences: {
+        parameters: {
+            query?: {
+                /** @description A time, or `last-look`: since the caller last said that they had looked. */
+                since?: string | "last-look" | null;
+                what?: components["schemas"]["DifferenceType"] | null;
+                company_id?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DifferencesOut"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            414: components["responses"]["Problem414"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    note_look: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description However often a request with this key is sent, it has one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LookIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookOut"];
+                };
             };
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];

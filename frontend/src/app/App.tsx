@@ -12,8 +12,8 @@ import { listenToKeys } from "./keys";
 import { Layout } from "./Layout";
 import { Login } from "./Login";
 import { go, match, usePath } from "./router";
-import { navigation, SCREENS, SETTINGS } from "./routes";
-import { SESSION, useSession } from "./session";
+import { navigation, OTHER_ADDRESSES, resolved, SCREENS, SETTINGS } from "./routes";
+import { SESSION, type Session, useSession } from "./session";
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -60,7 +60,7 @@ function Inside() {
   if (!known.data) return <Loading what={texts.app.openingScrapersky} />;
   return (
     <Layout session={session.data}>
-      <CurrentScreen />
+      <CurrentScreen session={session.data} />
     </Layout>
   );
 }
@@ -76,7 +76,7 @@ function Unopened({ error, retry }: { error: unknown; retry: () => Promise<unkno
 /** What stands on the window's tab. */
 function titleOf(path: string): string {
   const places = [...navigation().flatMap((group) => group.places), SETTINGS];
-  const here = places.find(({ to }) => (to === "/" ? path === "/" : path.startsWith(to)));
+  const here = places.find(({ to }) => path.startsWith(to));
   return here ? texts.app.windowTitle(here.name) : texts.app.scrapersky;
 }
 
@@ -93,8 +93,12 @@ function useFreshAfterLoss(): void {
   }, [connection, client]);
 }
 
-function CurrentScreen() {
-  const path = usePath();
+function CurrentScreen({ session }: { session: Session }) {
+  const path = resolved(usePath(), session);
+  const wanted = OTHER_ADDRESSES[path];
+  useEffect(() => {
+    if (wanted) go(wanted + location.search, { replace: true });
+  }, [wanted]);
   useEffect(() => {
     document.title = titleOf(path);
   }, [path]);
@@ -109,13 +113,14 @@ function CurrentScreen() {
       </Boundary>
     );
   }
+  if (wanted) return <Loading />;
   return (
     <Empty
       icon="search"
       title={texts.app.pageNotFound}
       actions={
         <Button look="primary" onClick={() => go("/")}>
-          {texts.app.goToThePipeline}
+          {texts.app.goHome}
         </Button>
       }
     />

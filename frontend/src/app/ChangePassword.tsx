@@ -1,7 +1,7 @@
 /** A person changes their own password. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { fieldErrors } from "@/api/problem";
+import { ApiError, fieldErrors } from "@/api/problem";
 import { Dialog, FormButtons, Input, toast, toastError } from "@/kit";
 import { texts } from "@/texts/app";
 import { changePassword } from "./session";
@@ -23,8 +23,11 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
       onClose();
     } catch (error) {
       const found = fieldErrors(error);
-      setWrong(found);
-      if (Object.keys(found).length === 0) toastError(error);
+      const isAnswered = error instanceof ApiError && error.status < 500;
+      // What is wrong with no field is wrong with the password that was asked for.
+      const isOfNone = Object.keys(found).length === 0;
+      setWrong(isOfNone && isAnswered ? { current: error.message } : found);
+      if (isOfNone && !isAnswered) toastError(error);
       setBusy(false);
     }
   }

@@ -1,7 +1,8 @@
-import { Dialog } from "@/kit";
+import { kinds } from "@/api/kinds";
+import { Dialog, statusWord } from "@/kit";
 import { texts } from "@/texts/app";
 import { common } from "@/texts/common";
-import { useKeySections } from "./keys";
+import { type Key, useKeySections } from "./keys";
 
 const SIGNS: Record<string, string> = {
   ArrowDown: "↓",
@@ -15,7 +16,8 @@ const SIGNS: Record<string, string> = {
 
 /** The map of all keys that work on the screen that is open. */
 export function KeyMap({ onClose }: { onClose: () => void }) {
-  const sections = useKeySections();
+  const open = useKeySections();
+  const sections = [inLists(open), ...open].filter(({ keys }) => keys.length > 0);
   return (
     <Dialog title={texts.keyMap.keyboardShortcuts} wide onClose={onClose}>
       <div className="key-map">
@@ -39,6 +41,24 @@ export function KeyMap({ onClose }: { onClose: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+/** What the keys decide in lists that are not open: the same key means the same in all of them. */
+function inLists(open: ReturnType<typeof useKeySections>) {
+  const elsewhere = kinds().filter(({ title }) => !open.some(({ name }) => name === title));
+  const meanings = new Map<string, Set<string>>();
+  for (const kind of elsewhere) {
+    for (const { key, status } of kind.decisions) {
+      const words = meanings.get(key) ?? new Set();
+      meanings.set(key, words.add(statusWord(status, kind.status)));
+    }
+  }
+  const keys: Key[] = [...meanings].map(([key, words]) => ({
+    keys: key,
+    does: [...words].join(" / "),
+    run: () => {},
+  }));
+  return { name: texts.keyMap.inLists, keys };
 }
 
 function Keys({ keys }: { keys: string | readonly string[] }) {

@@ -1,24 +1,31 @@
 /** What stands around every screen: navigation, connection, theme, who is here. */
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { useConnection } from "@/api/events";
+import { useEntries, useSending } from "@/api/outbox/useOutbox";
 import { useViews, viewScreen } from "@/api/views";
-import { Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
+import { Button, Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
 import { texts } from "@/texts/app";
 import { ChangePassword } from "./ChangePassword";
 import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
+import { retried } from "./retried";
 import { go, Link, usePath, useSearch } from "./router";
-import { navigation, type Place, SETTINGS } from "./routes";
+import { type Group, isOperator, navigation, type Place, resolved, SETTINGS } from "./routes";
 import { logout, type Session } from "./session";
 import { chooseTheme, type Theme, useTheme } from "./theme";
 
+const DemoBar = lazy(retried(() => import("@/screens/pipeline/Demo")));
+const loadWaiting = retried(() => import("./Waiting"));
+const Waiting = lazy(loadWaiting);
+
 export function Layout({ session, children }: { session: Session; children: ReactNode }) {
+  useSending(session);
   const [isNavOpen, setNavOpen] = useState(false);
   const [isMapOpen, setMapOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const path = usePath();
+  const path = resolved(usePath(), session);
   const main = useRef<HTMLElement>(null);
   const before = useRef(path);
   useEffect(() => {
@@ -51,7 +58,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
       </a>
       <aside className="side">
         <Brand />
-        <Navigation path={path} />
+        <Navigation path={path} session={session} />
         <Foot session={session} onKeys={() => setMapOpen(true)} />
       </aside>
       <header className="top">
@@ -63,13 +70,20 @@ export function Layout({ session, children }: { session: Session; children: Reac
         <Brand />
         <ConnectionPill />
       </header>
-      <ConnectionBanner />
+      <div className="banners">
+        <ConnectionBanner />
+        {!DEPLOYED.has(session.environment) && (
+          <Suspense>
+            <DemoBar />
+          </Suspense>
+        )}
+      </div>
       <main id="main" ref={main} tabIndex={-1}>
         {children}
       </main>
       {isNavOpen && (
         <Dialog title={texts.layout.scrapersky} side="left" onClose={() => setNavOpen(false)}>
-          <Navigation path={path} />
+          <Navigation path={path} session={session} />
           <Foot session={session} onKeys={() => setMapOpen(true)} />
         </Dialog>
       )}
@@ -81,35 +95,67 @@ export function Layout({ session, children }: { session: Session; children: Reac
 
 function Brand() {
   return (
-    <Link to="/" className="brand" aria-label={texts.layout.scraperskyGoToThePipeline}>
+    <Link to="/" className="brand" aria-label={texts.layout.scraperskyGoHome}>
       <img src="/icon.svg" width={26} height={26} alt="" />
       <span>{texts.layout.scrapersky}</span>
     </Link>
   );
 }
 
-function Navigation({ path }: { path: string }) {
+function Navigation({ path, session }: { path: string; session: Session }) {
   return (
     <nav className="nav" aria-label={texts.layout.screens}>
-      {navigation().map((group) => (
-        <div key={group.name} className="nav-group">
-          <h2>{group.name}</h2>
-          <ul>
-            {group.places.map((place) => (
-              <NavLink key={place.to} place={place} path={path} />
-            ))}
-          </ul>
-        </div>
-      ))}
+      {navigation().map((group) =>
+        group.isAdvanced ? (
+          <Advanced key={group.name} group={group} path={path} isOpen={isOperator(session)} />
+        ) : (
+          <div key={group.name} className="nav-group">
+            <h2>{group.name}</h2>
+            <Places places={group.places} path={path} />
+          </div>
+        ),
+      )}
       <SavedViews />
       <div className="nav-group">
-        <ul>
-          <NavLink place={SETTINGS} path={path} />
-        </ul>
+        <Places places={[SETTINGS]} path={path} />
       </div>
     </nav>
   );
 }
+
+const ADVANCED = "advanced";
+
+/** What operators work with: open for them, and for whoever has opened it. */
+function Advanced({ group, path, isOpen }: { group: Group; path: string; isOpen: boolean }) {
+  const isHere = group.places.some(({ to }) => isWithin(path, to));
+  const kept = localStorage.getItem(ADVANCED);
+  return (
+    <details
+      className="nav-group"
+      open={isHere || (kept === null ? isOpen : kept === "open")}
+      onToggle={({ currentTarget }) =>
+        isHere || localStorage.setItem(ADVANCED, currentTarget.open ? "open" : "closed")
+      }
+    >
+      <summary>
+        <h2>{group.name}</h2>
+      </summary>
+      <Places places={group.places} path={path} />
+    </details>
+  );
+}
+
+function Places({ places, path }: { places: readonly Place[]; path: string }) {
+  return (
+    <ul>
+      {places.map((place) => (
+        <NavLink key={place.to} place={place} path={path} />
+      ))}
+    </ul>
+  );
+}
+
+const isWithin = (path: string, to: string): boolean => path === to || path.startsWith(`${to}/`);
 
 /** Saved views, where one looks for them all day. */
 function SavedViews() {
@@ -139,8 +185,7 @@ function SavedViews() {
 }
 
 function NavLink({ place, path }: { place: Place; path: string }) {
-  const isHere =
-    place.to === "/" ? path === "/" : path === place.to || path.startsWith(`${place.to}/`);
+  const isHere = isWithin(path, place.to);
   return (
     <li>
       <Link to={place.to} aria-current={isHere ? "page" : undefined}>
@@ -221,7 +266,7 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
 const CONNECTION = {
   live: ["good", texts.layout.live],
   connecting: ["warn", texts.layout.connecting],
-  lost: ["bad", texts.layout.noConnection],
+  lost: ["", texts.layout.noConnection],
 } as const;
 
 function ConnectionPill() {
@@ -235,19 +280,41 @@ function ConnectionPill() {
   );
 }
 
-/** A lost connection is said once, loudly, where nobody can miss it. */
+/** A lost connection is said once, loudly, where nobody can miss it; so is what waits for it. */
 function ConnectionBanner() {
   const connection = useConnection();
+  const entries = useEntries();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    // Ahead of need: it is wanted when the server is away.
+    void loadWaiting().catch(() => {});
+  }, []);
+  const isLost = connection === "lost";
+  const refused = entries.filter(({ refusal }) => refusal).length;
+  const late = entries.filter(({ isLate, refusal }) => !refusal && (isLate || isLost)).length;
+  const isShown = isLost || refused + late > 0;
   return (
-    <div role="status" className={connection === "lost" ? "banner" : "unseen"}>
-      {connection === "lost" && (
-        <>
-          <Icon name="warning" />
-          <span>
+    <>
+      <div role="status" className={isShown ? "banner" : "unseen"}>
+        {isShown && <Icon name="warning" />}
+        {isLost && (
+          <span className="grow">
             <strong>{texts.layout.serverIsNotResponding}</strong> {texts.layout.whatYouSeeMayBeOut}
           </span>
-        </>
+        )}
+        {late > 0 && <span>{texts.waiting.waitToBeSent(late)}</span>}
+        {refused > 0 && <span>{texts.waiting.needYou(refused)}</span>}
+        {refused + late > 0 && (
+          <Button small onClick={() => setOpen(true)}>
+            {refused > 0 ? texts.waiting.review : texts.waiting.show}
+          </Button>
+        )}
+      </div>
+      {isOpen && (
+        <Suspense>
+          <Waiting onClose={() => setOpen(false)} />
+        </Suspense>
       )}
-    </div>
+    </>
   );
 }

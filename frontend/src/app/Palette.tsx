@@ -30,8 +30,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => box.current?.focus(), []);
   const known = useKnown();
-  const records = useRecords(useDeferredValue(words.trim()));
-  const entries = [...matching(known, words), ...records];
+  const wanted = useDeferredValue(words.trim());
+  const { leads, steps, isSearching } = useRecords(wanted);
+  const entries = [...leads, ...matching(known, words), ...steps];
+  const isWaiting = isSearching || wanted !== words.trim();
   const current = Math.min(place, entries.length - 1);
 
   function run(entry: Entry | undefined) {
@@ -56,8 +58,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
           className="input"
           role="combobox"
           aria-label={texts.palette.screenViewRecordOrCommand}
-          aria-expanded="true"
-          aria-controls={list}
+          aria-expanded={entries.length > 0}
+          aria-controls={entries.length > 0 ? list : undefined}
           aria-activedescendant={entries[current] ? `${list}-${current}` : undefined}
           placeholder={texts.palette.screenViewRecordOrCommand}
           value={words}
@@ -67,27 +69,33 @@ export function Palette({ onClose }: { onClose: () => void }) {
           }}
           onKeyDown={move}
         />
-        <div id={list} role="listbox" aria-label={texts.palette.matches} className="palette-list">
-          {entries.map((entry, at) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
-            // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus.
-            <div
-              key={entry.id}
-              id={`${list}-${at}`}
-              role="option"
-              aria-selected={at === current}
-              ref={(box) => {
-                if (at === current) box?.scrollIntoView({ block: "nearest" });
-              }}
-              onClick={() => run(entry)}
-            >
-              <Icon name={entry.icon} size={16} />
-              <span className="foreign cut grow">{entry.name}</span>
-              <span className="small soft">{entry.group}</span>
-            </div>
-          ))}
-          {entries.length === 0 && <p className="soft">{texts.palette.nothingMatches}</p>}
-        </div>
+        {entries.length > 0 && (
+          <div id={list} role="listbox" aria-label={texts.palette.matches} className="palette-list">
+            {entries.map((entry, at) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input.
+              // biome-ignore lint/a11y/useFocusableInteractive: the input has the focus.
+              <div
+                key={entry.id}
+                id={`${list}-${at}`}
+                role="option"
+                aria-selected={at === current}
+                ref={(box) => {
+                  if (at === current) box?.scrollIntoView({ block: "nearest" });
+                }}
+                onClick={() => run(entry)}
+              >
+                <Icon name={entry.icon} size={16} />
+                <span className="foreign cut grow">{entry.name}</span>
+                <span className="small soft">{entry.group}</span>
+              </div>
+            ))}
+          </div>
+        )}
+        <p className="soft" role="status">
+          {isWaiting
+            ? texts.palette.searching
+            : entries.length === 0 && texts.palette.nothingMatches}
+        </p>
       </div>
     </Dialog>
   );
@@ -136,16 +144,30 @@ const commandOf =
     run: () => key.run(new globalThis.KeyboardEvent("keydown")),
   });
 
-/** The first records of every kind that have the words. */
-function useRecords(words: string): Entry[] {
+interface Found {
+  leads: Entry[];
+  steps: Entry[];
+  isSearching: boolean;
+}
+
+/** The first records of every kind that have the words: companies and contacts come first. */
+function useRecords(words: string): Found {
+  const isAsked = words.length >= SHORTEST;
+  const all = [...kinds()].reverse();
   const answers = useQueries({
-    queries: kinds().map((kind) => ({
+    queries: all.map((kind) => ({
       queryKey: ["palette", kind.name, words],
       queryFn: () => find(kind, words),
-      enabled: words.length >= SHORTEST,
+      enabled: isAsked,
     })),
   });
-  return answers.flatMap(({ data }) => data ?? []);
+  const found = (isStep: boolean) =>
+    answers.flatMap(({ data }, place) => (all[place]?.isStep === isStep ? (data ?? []) : []));
+  return {
+    leads: found(false),
+    steps: found(true),
+    isSearching: isAsked && answers.some(({ isPending }) => isPending),
+  };
 }
 
 async function find(kind: Kind, words: string): Promise<Entry[]> {

@@ -5,7 +5,7 @@ import type { IconName } from "@/kit";
 import { texts } from "@/texts/app";
 import { common } from "@/texts/common";
 import { retried } from "./retried";
-import type { Permission } from "./session";
+import type { Permission, Session } from "./session";
 
 export interface ScreenProps {
   /** The named parts of the address, like the kind in /curate/{kind}. */
@@ -25,7 +25,10 @@ function screen(pattern: string, load: () => Loaded): Screen {
 }
 
 export const SCREENS: readonly Screen[] = [
-  screen("/", () => import("@/screens/pipeline")),
+  screen("/home", () => import("@/screens/home")),
+  screen("/pipeline", () => import("@/screens/pipeline")),
+  screen("/changes", () => import("@/screens/changes")),
+  screen("/results", () => import("@/screens/results")),
   screen("/search", () => import("@/screens/search")),
   screen("/search/{id}", () => import("@/screens/search")),
   screen("/curate/{kind}", () => import("@/screens/curate")),
@@ -36,6 +39,17 @@ export const SCREENS: readonly Screen[] = [
   screen("/settings", () => import("@/screens/settings")),
   screen("/settings/{part}", () => import("@/screens/settings")),
 ];
+
+/** Other addresses that people try; each leads to a screen. */
+export const OTHER_ADDRESSES: Readonly<Record<string, string>> = {
+  "/leads": "/curate/companies",
+  "/companies": "/curate/companies",
+  "/map": "/curate/companies?view=map",
+  "/contacts": "/curate/contacts",
+  "/failed": "/dead-letters",
+  "/import": "/batches",
+  "/imports": "/batches",
+};
 
 export interface Place {
   to: string;
@@ -49,26 +63,35 @@ export interface Place {
 export interface Group {
   name: string;
   places: readonly Place[];
+  /** Folded away for people who sell. */
+  isAdvanced?: boolean;
 }
 
 const WORK: Group = {
   name: texts.routes.work,
   places: [
-    { to: "/", name: texts.routes.pipeline, icon: "pipeline", key: "h" },
+    { to: "/home", name: texts.routes.home, icon: "home", key: "h" },
     { to: "/search", name: common.search, icon: "search", key: "s" },
+    { to: "/changes", name: texts.routes.changes, icon: "clock", key: "w" },
+    { to: "/batches", name: texts.routes.batches, icon: "upload", key: "a" },
   ],
 };
 
-const AUTOMATE: Group = {
-  name: texts.routes.automate,
-  places: [
-    { to: "/rules", name: texts.routes.rules, icon: "rules", key: "r" },
-    { to: "/batches", name: texts.routes.batches, icon: "batch", key: "a" },
-    { to: "/dead-letters", name: common.failed, icon: "letter", key: "x" },
-  ],
+const RESULTS: Place = { to: "/results", name: texts.routes.results, icon: "chart", key: "u" };
+
+const PIPELINE: Place = {
+  to: "/pipeline",
+  name: texts.routes.pipeline,
+  icon: "pipeline",
+  key: "i",
 };
 
-/** Where one can go: the kinds of records stand between what is fixed, leads first. */
+const AUTOMATE: readonly Place[] = [
+  { to: "/rules", name: texts.routes.rules, icon: "rules", key: "r" },
+  { to: "/dead-letters", name: common.failed, icon: "letter", key: "x" },
+];
+
+/** Where one can go: leads first; the steps that make them are the work of operators. */
 export function navigation(): readonly Group[] {
   const places = (isStep: boolean): Place[] =>
     kinds()
@@ -76,10 +99,23 @@ export function navigation(): readonly Group[] {
       .map(({ screen: to, title: name, icon, key }) => ({ to, name, icon, key }));
   return [
     WORK,
-    { name: texts.routes.leads, places: places(false).reverse() },
-    { name: texts.routes.steps, places: places(true) },
-    AUTOMATE,
+    { name: texts.routes.leads, places: [...places(false).reverse(), RESULTS] },
+    {
+      name: texts.routes.advanced,
+      places: [PIPELINE, ...places(true), ...AUTOMATE],
+      isAdvanced: true,
+    },
   ];
+}
+
+/** Whether somebody keeps the pipeline running, and does not sell at the same desk. */
+export const isOperator = ({ is_operator, via }: Session): boolean =>
+  is_operator && via !== "local";
+
+/** The screen that an address means: the role decides what one begins with. */
+export function resolved(path: string, session: Session): string {
+  if (path === "/") return isOperator(session) ? PIPELINE.to : "/home";
+  return path;
 }
 
 export const SETTINGS: Place = {

@@ -41,7 +41,7 @@ export function Menu({ label, shown, items, align = "left", ...button }: MenuPro
   useLayoutEffect(() => {
     if (!isOpen || !box.current || !opener.current) return;
     box.current.showPopover();
-    place(box.current, opener.current.getBoundingClientRect(), align);
+    placeBelow(box.current, opener.current.getBoundingClientRect(), align);
   }, [isOpen, align]);
   useEffect(() => {
     if (!isOpen) return;
@@ -140,7 +140,7 @@ export function Menu({ label, shown, items, align = "left", ...button }: MenuPro
 const GAP = 4;
 
 /** Put a box below its opener, or above where there is more room; always in the window. */
-function place(box: HTMLElement, opener: DOMRect, align: "left" | "right"): void {
+export function placeBelow(box: HTMLElement, opener: DOMRect, align: "left" | "right"): void {
   const { offsetWidth, offsetHeight } = box;
   const below = opener.bottom + GAP;
   const isBelow = below + offsetHeight <= innerHeight || opener.top < innerHeight / 2;

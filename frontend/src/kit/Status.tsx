@@ -1,4 +1,5 @@
-import { statusWord, toneOf } from "./words";
+import { percent } from "./format";
+import { statusWord, surenessOf, toneOf } from "./words";
 
 interface StatusProps {
   status: string | null | undefined;
@@ -14,4 +15,14 @@ export function Status({ status, field }: StatusProps) {
 
 export function Badge({ tone = "quiet", children }: { tone?: string; children: React.ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
+}
+
+/** How sure we are, in a word: nobody acts on the difference between 97 and 98 %. */
+export function Sureness({ share }: { share: number }) {
+  const { word, tone } = surenessOf(share);
+  return (
+    <span className={`sureness ${tone ?? ""}`} title={percent(share)}>
+      {word}
+    </span>
+  );
 }

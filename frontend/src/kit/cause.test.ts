@@ -4,6 +4,10 @@ import { causeOf } from "./cause";
 it.each([
   ["too_big: https://a.example/x: more than 5 MB", "Too large: more than 5 MB"],
   ["too_big: … more than 5 MB", "Too large: more than 5 MB"],
+  [
+    "blocked_addr: https://a.example/: leads to 192.168.1.7, which is in 192.168.0.0/16",
+    "Not a public address: leads to 192.168.1.7",
+  ],
   ["robots_denied", "Blocked by robots.txt"],
   ["trap: https://a.example/", "Endless pages"],
   ["the server answered 404", "The server answered 404 (not found)"],

@@ -14,6 +14,8 @@ export function causeOf(cause: string): string {
   const head = HEADS[code];
   const said = (head ? rest : cause)
     .replace(/^(?:…|\w+:\/\/\S+):?(?:\s+|$)/, "")
+    // Of which network an address is a part is for whoever runs one.
+    .replace(/, which is in [\da-f.:]+\/\d+$/, "")
     .replace(/\b(the server answered) (\d{3})\b(?! \()/, (all, words, status) =>
       ANSWERS[status] ? `${words} ${status} (${ANSWERS[status]})` : all,
     );

@@ -8,6 +8,8 @@ export * from "./format";
 export * from "./Icon";
 export * from "./Menu";
 export * from "./Panel";
+export * from "./Popover";
+export * from "./phone";
 export * from "./Status";
 export * from "./said";
 export * from "./Table";

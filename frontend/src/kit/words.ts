@@ -30,12 +30,30 @@ const IN_FIELD: Record<string, Record<string, Word>> = {
   page_curation_status: { Complete: APPROVED },
   // That an address was looked at is no good news: what was found out is.
   validation_processing_status: { Complete: { word: status.checked, tone: "quiet" } },
+  lead_status: {
+    New: { word: status.fresh, tone: "accent" },
+    Contacted: { word: status.contacted, tone: "violet" },
+    Replied: { word: status.replied, tone: "warn" },
+    Won: { word: status.won, tone: "good" },
+    Lost: { word: status.lost, tone: "quiet" },
+    "Do Not Contact": { word: status.doNotContact, tone: "bad" },
+  },
   deliverability: {
     deliverable: { word: texts.inField.verdict.deliverable, tone: "good" },
     risky: { word: texts.inField.verdict.risky, tone: "warn" },
     undeliverable: { word: texts.inField.verdict.undeliverable, tone: "bad" },
   },
 };
+
+/** From so much on we are this sure, the surest first. */
+export const SURENESS: readonly (Word & { from: number })[] = [
+  { from: 0.95, word: texts.sureness.sure, tone: "good" },
+  { from: 0.8, word: texts.sureness.likely },
+  { from: 0, word: texts.sureness.uncertain, tone: "warn" },
+];
+
+export const surenessOf = (share: number): Word =>
+  SURENESS.find(({ from }) => share >= from) ?? { word: texts.sureness.uncertain };
 
 const TONES: Record<string, string> = {
   selected: "accent",

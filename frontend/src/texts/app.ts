@@ -1,4 +1,6 @@
 /** What stands around every screen: login, navigation, keys, the palette. */
+import { plural } from "@/kit/format";
+
 export const texts = {
   boundary: {
     thisScreenCouldNotBeDisplayed: "This screen could not be displayed",
@@ -24,35 +26,39 @@ export const texts = {
     esc: "Esc",
     space: "Space",
     keyboardShortcuts: "Keyboard shortcuts",
+    inLists: "In lists",
     ctrl: "Ctrl",
   },
   routes: {
     work: "Work",
     pipeline: "Pipeline",
-    automate: "Automate",
     rules: "Rules",
-    batches: "Batches",
+    batches: "Import",
     leads: "Leads",
-    steps: "Pipeline steps",
+    home: "Home",
+    results: "Results",
+    changes: "What changed",
+    advanced: "Advanced",
   },
   palette: {
     everywhere: "Everywhere",
     goTo: "Go to…",
-    screenViewRecordOrCommand: "Screen, view, record or command",
+    screenViewRecordOrCommand: "Company, screen, view or command",
     matches: "Matches",
     nothingMatches: "Nothing matches.",
+    searching: "Searching…",
     screen: "Screen",
     view: "View",
   },
   layout: {
     everywhere: "Everywhere",
     showKeyboardShortcuts: "Show keyboard shortcuts",
-    findAScreen: "Find a screen, view, record or command",
+    findAScreen: "Find a company, screen, view or command",
     goTo: (name: string) => `Go to ${name}`,
     skipToContent: "Skip to content",
     openNavigation: "Open navigation",
     scrapersky: "ScraperSky",
-    scraperskyGoToThePipeline: "ScraperSky: go to the pipeline",
+    scraperskyGoHome: "ScraperSky: go home",
     screens: "Screens",
     views: "Views",
     systemTheme: "System theme",
@@ -66,10 +72,34 @@ export const texts = {
       `${name} ${workspace}: theme, shortcuts and more`,
     live: "Live",
     connecting: "Connecting",
-    noConnection: "No connection",
+    noConnection: "Offline",
     whatYouSeeMayBeOut:
-      "What you see may be out of date. This page reconnects by itself; decisions you make meanwhile are sent then.",
+      "What you see may be out of date. This page reconnects by itself; what you change meanwhile is kept in this browser and sent then.",
     serverIsNotResponding: "The server is not responding.",
+  },
+  waiting: {
+    changesNotSentYet: "Changes not sent yet",
+    changes: (count: number) => plural(count, "change"),
+    waitToBeSent: (count: number) =>
+      `${plural(count, "change")} ${count === 1 ? "waits" : "wait"} to be sent.`,
+    needYou: (count: number) =>
+      `${plural(count, "change")} could not be made: someone else was faster, or it was refused.`,
+    show: "Show",
+    review: "Review",
+    areSentWhen: (count: number) =>
+      `${plural(count, "change")} ${count === 1 ? "is" : "are"} kept in this browser and sent in order as soon as the server is back, even if you close this tab and open it again later.`,
+    named: (name: string, more: number) => (more > 0 ? `${name} and ${more} more` : name),
+    discard: (name: string, said: string) => `Discard: ${name}, ${said}`,
+    andMore: (more: string) => `and ${more} more`,
+    everythingIsSent: "Everything is sent.",
+    someoneElseChangedIt: "Someone else changed it while you were offline.",
+    isNoLongerThere: "It is no longer there: someone has deleted or merged it.",
+    now: "Now",
+    yours: "Yours",
+    keepTheirs: "Keep theirs",
+    useMine: "Use mine",
+    dropMine: "Discard my change",
+    tryAgain: "Try again",
   },
   login: {
     yourAccountMayNotUseScrapersky:
@@ -88,6 +118,6 @@ export const texts = {
     windowTitle: (name: string) => `${name} · ScraperSky`,
     scrapersky: "ScraperSky",
     pageNotFound: "Page not found",
-    goToThePipeline: "Go to the pipeline",
+    goHome: "Go home",
   },
 };

@@ -1,4 +1,4 @@
-/** Batches: lists that somebody submits. */
+/** Import: lists that somebody brings. */
 import { plural } from "@/kit/format";
 
 export const texts = {
@@ -11,14 +11,29 @@ export const texts = {
     firstValues: "First values",
     importedAs: "Imported as",
     importAs: (heading: string) => `Import ${heading} as`,
-    keepAsItIs: "Keep as it is",
+    keepAsItIs: "Keep as extra column",
+    newColumn: "New column of your own",
+    yourColumn: (title: string) => `Your column: ${title}`,
     chooseTheColumnWithTheName: "Choose the column with the name or the website.",
     andDuplicates: (duplicates: number) => `, ${plural(duplicates, "duplicate")}`,
     ofTheFirst: (rows: number, places: number, duplicates: string, problems: number) =>
-      `Of the first ${plural(rows, "row")}: ${plural(places, "business", "businesses")}${duplicates}, ${plural(problems, "remark")}.`,
+      `Of the first ${plural(rows, "row")}: ${plural(places, "business", "businesses")}${duplicates}, ${plural(problems, "warning")}.`,
     line: (line: string, why: string) => `Line ${line}: ${why}`,
     andMore: (problems: string) => `and ${problems} more`,
     columnInWords: (place: number) => `column ${place}`,
+  },
+  differences: {
+    title: "Changes to known companies",
+    found: (companies: string, count: number) =>
+      `In these rows: ${companies} you know, ${plural(count, "value differs", "values differ")}. The bold value is shown after the import.`,
+    replaceKnownValues: "Replace known values with those of the file",
+    company: "Known company",
+    unnamed: "Unnamed company",
+    field: "Field",
+    known: "Known",
+    inTheFile: "In the file",
+    isShown: "(shown after the import)",
+    andMore: (count: string) => `and ${count} more`,
   },
   batchPage: {
     allLines: "All lines",
@@ -28,31 +43,31 @@ export const texts = {
     skipped: "Skipped",
     refused: "Refused",
     countedLines: (changed: number) => plural(changed, "line"),
-    allBatches: "All batches",
+    allBatches: "All imports",
     retryFailedLines: "Retry failed lines",
     pause: "Pause",
     lines: "Lines",
     showLines: "Show lines",
     line: "Line",
-    submitted: "Submitted",
+    submitted: "As written",
     result: "Result",
     moreLines: "More lines",
-    cancelThisBatch: "Cancel this batch?",
+    cancelThisBatch: "Cancel this import?",
     linesThatHaveNotStarted:
       "Lines that have not started are removed from the queue. Finished lines stay.",
     paused: "Paused",
     resumed: "Resumed",
     cancelled: "Cancelled",
     queuedForRetry: "Queued for retry",
-    cancelTheBatch: "Cancel the batch",
+    cancelTheBatch: "Cancel the import",
   },
   submit: {
     accepted: (accepted: number) => `${plural(accepted, "line")} accepted.`,
     alreadyInYourList: (duplicates: number, refusedCount: number) =>
       `${duplicates} already in your list, ${refusedCount} rejected.`,
-    submitAList: "Submit a list",
-    submitFile: (name: string) => `Submit ${name}`,
-    submit: (lines: number) => `Submit ${plural(lines, "line")}`,
+    submitAList: "Import a list",
+    submitFile: (name: string) => `Import ${name}`,
+    submit: (lines: number) => `Import ${plural(lines, "line")}`,
     typeOfList: "Type of list",
     businesses: "Businesses",
     nameOptional: "Name (optional)",
@@ -62,18 +77,18 @@ export const texts = {
     orDropAFileHere: "Or drop a file here: CSV or text of any size, or an Excel workbook (xlsx).",
   },
   screen: {
-    submitAList: "Submit a list",
-    batches: "Batches",
+    submitAList: "Import a list",
+    batches: "Import",
     yourOwnListsOfBusinesses:
       "Your own lists of businesses, domains, sitemaps or pages. Every line gets a result.",
-    noBatchesYet: "No batches yet",
+    noBatchesYet: "Nothing imported yet",
     pasteAListOfDomains:
       "Paste a list of domains, or drop a file. Lines already in your list are marked.",
     status: "Status",
     progress: "Progress",
     lines: "Lines",
     refused: "Refused",
-    submitted: "Submitted",
+    submitted: "Imported",
     ofDone: (done: string, total: string) => `${done} of ${total} done`,
   },
 };

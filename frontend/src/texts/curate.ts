@@ -41,8 +41,16 @@ export const texts = {
   },
   filterBar: {
     estimated: "The list is long: these numbers are estimates.",
+    all: "All",
+    filterButton: "Filter",
     addFilter: "Add filter",
-    quickFilters: "Quick filters",
+    suggestions: "Suggestions",
+    whatToFilterBy: "Category, town, person, owner…",
+    moreConditions: "Another condition…",
+    condition: (field: string) => `${field}…`,
+    nothingSuggested: "Nothing in this list has these words.",
+    looking: "Looking…",
+    somewhere: "an area on the map",
     foundBy: (search: string) => `Found by: ${search}`,
     removeTheFilter: (said: string) => `Remove the filter: ${said}`,
     deletedSearch: "a deleted search",
@@ -55,6 +63,81 @@ export const texts = {
     or: "Or",
     field: "Field",
     comparison: "Comparison",
+  },
+  map: {
+    noneHasAPlace: "Nobody knows where these leads are",
+    lasso: "Draw around leads",
+    drawALine: "Draw a line with the pointer",
+    selectInSight: "Select all in sight",
+    mapOf: (count: number) => `Map of ${plural(count, "lead")}`,
+    leadsHere: (count: number) => `${plural(count, "lead")}: click to come closer`,
+    withoutAPlace: (count: number) => `${plural(count, "lead")} without a place on the map`,
+  },
+  followUp: {
+    followUp: "Follow up",
+    followUpOn: (day: string) => `Follow up: ${day}`,
+    today: "Today",
+    tomorrow: "Tomorrow",
+    nextMonday: "Next Monday",
+    inTwoWeeks: "In two weeks",
+    onADay: "On a day",
+    noFollowUp: "No follow-up",
+  },
+  owner: {
+    assign: "Assign",
+    nobody: "Nobody",
+    assignedTo: (name: string | null) => (name ? `Assigned to ${name}` : "Assign to somebody"),
+  },
+  timeline: {
+    timeline: "Timeline",
+    showAll: (count: number) => `Show all ${count}`,
+    before: "before:",
+    found: (search: string | null) => (search ? `Found by "${search}"` : "Found"),
+    confirmed: "Confirmed: still there as known",
+    edited: "Edited",
+    merged: "Merged with another company",
+    undone: "Undone",
+    changed: "Changed on the website or in its sources:",
+    addressesFound: (count: number) =>
+      count === 1 ? "Address found" : `${count} addresses found on the website`,
+    peopleFound: (count: number) =>
+      count === 1 ? "Person found" : `${count} people found on the website`,
+  },
+  card: {
+    morePeople: (count: number) => `${count} more ${count === 1 ? "person" : "people"}`,
+    moreAddresses: (count: number) => `${count} more ${count === 1 ? "address" : "addresses"}`,
+    allFacts: "All facts",
+    lastActivity: "last activity",
+    nobodyIsNamed: "No person is known yet.",
+    addressOf: (named: (string | null)[]) => `Address of ${named.filter(Boolean).join(", ")}`,
+    noEmail: "No e-mail address is known yet.",
+    decisionMaker: (reason: string | null) =>
+      reason ? `Decision maker: ${reason}` : "Decision maker",
+    phoneSeen: (places: readonly string[]) => `From: ${places.join(", ")}`,
+  },
+  verdicts: {
+    title: (wrong: number) =>
+      wrong ? `The map and the website: ${wrong} contradicted` : "The map and the website",
+    mark: (isConfirmed: boolean, said: string | null) =>
+      isConfirmed
+        ? "The website says the same"
+        : `The website says otherwise${said ? `: ${said}` : ""}`,
+    claimed: (source: string) => `${source} says:`,
+    said: "The website says:",
+    words: {
+      confirmed: "confirmed",
+      contradicted: "contradicted",
+      silent: "the website does not say",
+      unreachable: "the website could not be read",
+    },
+  },
+  reach: {
+    copied: "Copied",
+    notCopied: "Your browser did not allow copying.",
+    call: (phone: string) => `Call ${phone}`,
+    write: (email: string) => `Write to ${email}`,
+    copyTheNumber: "Copy the number",
+    copyTheAddress: "Copy the address",
   },
   columns: {
     columns: "Columns",
@@ -103,9 +186,11 @@ export const texts = {
     googleContacts: "Google Contacts",
     emailAddress: "an e-mail address",
     aField: (field: string) => `a ${field}`,
-    about: "About ",
-    exportedLeftOut: (about: string, written: string, missing: string) =>
-      `${about}${written} exported, ${missing} left out.`,
+    exportedLeftOut: (written: string, missing: string) =>
+      `${written} exported, ${missing} left out.`,
+    lacking: (count: string, required: string) => `${count} without ${required}`,
+    ofThem: (count: string, lacking: string) => `${count}: ${lacking}.`,
+    heldBack: (count: string) => `${count} on Do not contact left out. `,
     aboutCount: (isExact: boolean, count: string) => `${isExact ? "" : "about "}${count}`,
     export: (count: string) => `Export ${count}`,
     download: "Download",
@@ -142,15 +227,42 @@ export const texts = {
     type: "Type",
     choices: "Choices",
   },
+  sample: {
+    title: "Check a sample",
+    about:
+      "Twenty values of this list, chosen at random. You mark each by key; then you know how many of all are right.",
+    field: "Which values",
+    fields: {
+      email: "E-mail addresses",
+      phone: "Telephone numbers",
+      person: "People",
+      role: "Roles",
+      address: "Addresses",
+    },
+    draw: "Draw a sample",
+    earlier: "Measured before",
+    place: (place: number, of: number) => `${place} of ${of}`,
+    forgotten: "This value had to be forgotten.",
+    right: "Right",
+    wrong: "Wrong",
+    unknown: "I don't know",
+    undo: "Undo",
+    done: "All are marked.",
+    empty: "This list has no such values.",
+    nothingMarked: "Nothing is marked yet.",
+    measured: (right: string, marked: string, share: string, low: string, high: string) =>
+      `${right} of ${marked} right: ${share} (${low} to ${high})`,
+    export: "Download the marks as annotated websites",
+  },
   pairs: {
-    companiesThatMayBeOne: "Companies that may be one",
+    companiesThatMayBeOne: "Possible duplicates",
     skip: "Skip",
     different: "Different",
     sameCompany: "Same company",
     leftLikely: (left: number, score: number, reasons: string) =>
       `${plural(left, "pair", "pairs")} left. ${score} % likely: ${reasons}.`,
     twoPeopleHaveSaidTheOpposite: " Two people have said the opposite; the last word counts.",
-    nothingIsLeftToAnswer: "Nothing is left to answer.",
+    nothingIsLeftToAnswer: "No duplicates to review.",
     unnamed: "Unnamed",
   },
   wide: {
@@ -166,6 +278,8 @@ export const texts = {
     set: (count: string, word: string) => `Set ${count} to ${word}`,
   },
   grid: {
+    howToArrange: "Drag to move. Alt+arrow moves it, Shift+arrow changes its width.",
+    editCell: (title: string) => `Edit ${title}`,
     selectAllThatAreLoaded: "Select all that are loaded",
     select: (name: string) => `Select ${name}`,
   },
@@ -204,12 +318,17 @@ export const texts = {
     views: "Views",
     savedAs: (name: string) => `Saved as "${name}".`,
     saveView: "Save view",
+    forEverybody: "For everybody in this workspace",
+    shared: (name: string) => `${name} · shared`,
     savesTheFilters: "Saves the filters, the search, the sort order and the columns.",
   },
   listHead: {
+    shownAs: "Shown as",
+    asAList: "List",
+    onAMap: "Map",
     listChanged: "List changed: refresh",
     aboutCount: (isExact: boolean, count: string) => `${isExact ? "" : "about "}${count}`,
-    mayBeOne: "May be one",
+    mayBeOne: "Possible duplicates",
   },
   siteBudget: {
     pagesChosenByRules: "Pages chosen by rules",
@@ -235,7 +354,6 @@ export const texts = {
   companyTools: {
     assignAndNote: "Assign and note",
     sources: "Sources",
-    saved: "Saved.",
     edit: (name: string | null) => `Edit ${name ?? "this company"}`,
     assignedTo: "Assigned to",
     someoneElseChangedThis: "Someone else changed this, too.",
@@ -248,6 +366,11 @@ export const texts = {
     merged: (reasons: string) => `Merged: ${reasons}`,
     undoTheMerge: "Undo the merge",
     mergeWasUndone: "The merge was undone.",
+  },
+  save: {
+    saved: "Saved.",
+    savedHere: "Saved in this browser.",
+    itIsSentWhenTheServerIsBack: "It is sent as soon as the server is back.",
   },
   contactTools: {
     verifyAgain: "Verify again",
@@ -268,7 +391,6 @@ export const texts = {
     allDataAboutThisPersonIsDeleted:
       "All data about this person is deleted. This cannot be undone.",
     editContact: (email: string) => `Edit ${email}`,
-    saved: "Saved.",
     saveMyVersion: "Save my version",
     someoneElseEditedThisContactWhile:
       "Someone else edited this contact while you did. Nothing is lost: compare, then save or cancel.",
@@ -287,6 +409,19 @@ export const texts = {
   },
   people: {
     decisionMaker: (reason: string) => `Decision maker: ${reason}`,
+    suggestion: (value: string, reason: string) =>
+      `Suggestion, not an address that was found: ${value} (${reason})`,
+    sharedInbox: (value: string, reason: string) => `Reached by ${value} (${reason})`,
+  },
+  happened: { parted: "Split", decided: "Status changed", worked: "Edited" } as Record<
+    string,
+    string
+  >,
+  inCrm: {
+    since: (name: string) => `In ${name} since`,
+    waits: (name: string) => `Not in ${name} yet`,
+    differs: (field: string, ours: string, theirs: string) =>
+      `Differs in ${field}: ${ours} here, ${theirs} there`,
   },
   pane: {
     detailsOfOne: (one: string) => `Details of one ${one}`,
@@ -296,6 +431,7 @@ export const texts = {
     changed: "changed",
     recordDetails: "Record details",
     details: "Details",
+    overview: "Overview",
     evidence: (count: string) => `Evidence${count}`,
     history: "History",
     noEvidence: "No evidence: nothing here came from a web page.",
@@ -318,9 +454,10 @@ export const texts = {
     setTo: (status: string) => `Set to ${status}`,
     assign: "Assign",
     undoTheLastDecision: "Undo the last decision",
+    filterTheList: "Filter the list",
   },
   screen: {
     pageNotFound: "Page not found",
-    goToThePipeline: "Go to the pipeline",
+    goHome: "Go home",
   },
 };

@@ -8,7 +8,7 @@ export const texts = {
     largeTown: "300 businesses, a minute or two",
     tryTheDemoTown: "Try the demo town",
     sevenQuaysAndItsWebsites:
-      "Seven Quays and its websites are made up on this machine: no internet and no API key needed. It opens in its own workspace, apart from yours.",
+      "Seven Quays and its websites are made up on this machine: no internet and no API key needed. It opens here, in a workspace apart from yours.",
     townSize: "Town size",
     decideAutomaticallyWithRules: "Decide automatically with rules",
     thisIsTheTown: "This is the demo town",
@@ -16,6 +16,7 @@ export const texts = {
     theTown: "The demo town",
     isOpen: "is open in its own workspace.",
     visitTheTown: "Visit the town",
+    leaveTheTown: "Leave the demo",
     resetTheTown: "Reset the town",
     closeTheTown: "Close the town",
   },
@@ -27,18 +28,10 @@ export const texts = {
     welcome: "Welcome",
     welcomeThereIsNoDataYet: "Welcome. There is no data yet.",
     searchFindsBusinesses:
-      "A search finds businesses. ScraperSky visits their websites and collects contacts. The pipeline below shows each step.",
+      "A search finds businesses. ScraperSky visits their websites and collects contacts. The pipeline shows each step.",
     startASearch: "Start a search",
     openstreetmapNeedsNoApiKey:
       "OpenStreetMap needs no API key. Only public websites are visited, at a polite pace.",
-  },
-  funnel: {
-    funnel: "Funnel",
-    recordsSoFar: "Records so far, and how many are decided",
-    ofThemDecided: (total: string, many: string, chosen: string) =>
-      `${total} ${many}, ${chosen} of them decided`,
-    decided: "decided",
-    newBarsUseALogarithmicScale: "new; bars use a logarithmic scale",
   },
   limits: {
     pace: "Pace",

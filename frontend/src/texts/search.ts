@@ -2,6 +2,24 @@
 import { plural } from "@/kit/format";
 
 export const texts = {
+  completeness: {
+    title: "How complete is it?",
+    about: "From how much of the same several sources have found.",
+    exist: (found: string, low: string, high: string) => `${found} found, ${low} to ${high} exist`,
+    found: (found: string) => `${found} found`,
+    values: {
+      email: "an e-mail address",
+      phone: "a telephone number",
+      person: "a named person",
+      address: "an address",
+    },
+    have: (count: string, all: string, what: string) =>
+      `${count} of ${all} companies have ${what}.`,
+    expected: (share: string) =>
+      `${share} of such values are right, as measured on annotated websites.`,
+    marked: (share: string, low: string, high: string, count: string) =>
+      `${share} of such values are right (${low} to ${high}), by ${count} that you marked.`,
+  },
   automatic: {
     newRecordsAreTakenOn: "New records are taken on.",
     youDecideAgain: "You decide again.",
@@ -16,9 +34,6 @@ export const texts = {
     sides: { longitude: ["E", "W"], latitude: ["N", "S"] },
   },
   data: {
-    openstreetmap: "OpenStreetMap",
-    googlePlaces: "Google Places",
-    demoTown: "Demo town",
     serverHasNoPlaces: "The server has no places.",
   },
   foundList: {
@@ -51,7 +66,7 @@ export const texts = {
   },
   searchMap: {
     map: "Map",
-    coverage: "Coverage",
+    coverage: "Result",
     complete: "complete",
     incomplete: "incomplete",
     thereMayBeMoreBusinesses:
@@ -65,10 +80,31 @@ export const texts = {
     bestKnownAreShown: (places: number) => `the best known ${places} are shown`,
     tones: { new: "new", selected: "selected", other: "other decisions" },
   },
+  imported: {
+    whatWasImported: "What was imported",
+    person: "person",
+    undoTheImport: "Undo the import",
+    undoThisImport: "Undo this import?",
+    whatNobodyHasWorkedOn: "What it made is taken back, as far as nobody has worked on it since.",
+    undone: (restored: number) =>
+      `The import was undone: ${plural(restored, "record")}. Its companies leave the list within a minute.`,
+    column: "Column",
+    keptAs: "Kept as",
+    extraColumn: "Extra column",
+    lines: "Lines",
+    differences: "What is known otherwise, and stays",
+    knownCompany: "Known company",
+    unnamed: "Unnamed",
+    field: "Field",
+    known: "Known",
+    inTheFile: "In the file",
+  },
   searchDetail: {
+    whatItBrought: "What it brought",
     allSearches: "All searches",
     begun: (source: string) => `${source}, begun`,
     viewThePlaces: "View the places",
+    soonCompanies: "ready within a minute",
     viewTheCompanies: "View the companies",
     linesWithProblems: "Lines with problems",
     whatWasLeftOut: "What was left out of the file, and why",

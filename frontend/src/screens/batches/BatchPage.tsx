@@ -25,8 +25,8 @@ import {
 } from "@/kit";
 import { texts } from "@/texts/batches";
 import { common } from "@/texts/common";
-import { Progress } from ".";
 import type { BatchItem } from "./model";
+import { Progress } from "./Progress";
 
 const STATES = [
   { value: "", label: texts.batchPage.allLines },

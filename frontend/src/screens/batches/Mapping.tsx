@@ -1,13 +1,19 @@
 /** What the columns of a business list hold: proposed by their headings, chosen by a person. */
-import { useQuery } from "@tanstack/react-query";
-import { write } from "@/api/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { read, write } from "@/api/client";
 import type { Schemas } from "@/api/types";
-import { Failure, Loading, Select, Table, whole } from "@/kit";
+import { Failure, Loading, Select, Table, toastError, whole } from "@/kit";
 import { fieldWord } from "@/screens/curate/filters";
+import { isOwn, nameFor } from "@/screens/curate/own";
 import { texts } from "@/texts/batches";
+import { Differences } from "./Differences";
 
 export type Look = Schemas["FileLookOut"];
 
+const OWN = "own.";
+const COLUMNS = ["company-columns"];
+/** Stands for a column of one's own that is made when it is chosen. */
+const NEW_COLUMN = "+";
 /** Stands for a column that is kept and not understood. */
 const NO_FIELD = "-";
 /** As much of a file as is looked at before it is imported. */
@@ -43,13 +49,13 @@ async function beginningOf(file: Blob): Promise<Blob> {
 }
 
 /** What the server makes of a file; `fields` are what a person chose, by column. */
-export function useLook(file: Blob | null, fields: readonly string[]) {
+export function useLook(file: Blob | null, fields: readonly string[], name: string) {
   return useQuery({
-    queryKey: ["look", file && numberOf(file), fields],
+    queryKey: ["look", file && numberOf(file), fields, name],
     queryFn: async () =>
       write("POST", "/searches/file/preview", {
         file: await beginningOf(file as Blob),
-        query: { fields },
+        query: { fields, name: name || nameOf(file as Blob) },
         headers: headersFor(file as Blob),
       }),
     enabled: file !== null,
@@ -68,17 +74,39 @@ export const fieldsOf = ({ columns }: Look): string[] =>
 
 interface MappingProps {
   look: ReturnType<typeof useLook>;
+  replacesKnown: boolean;
   onFields: (fields: string[]) => void;
+  onReplaceKnown: (replaces: boolean) => void;
 }
 
-export function Mapping({ look, onFields }: MappingProps) {
+export function Mapping({ look, replacesKnown, onFields, onReplaceKnown }: MappingProps) {
+  const queries = useQueryClient();
+  const own = useQuery({ queryKey: COLUMNS, queryFn: () => read("/company-columns") });
   if (look.error) return <Failure error={look.error} />;
   if (!look.data) return <Loading what={texts.mapping.readingTheColumns} />;
-  const { columns, fields } = look.data;
+  const { columns } = look.data;
+  const fields = look.data.fields.filter((field) => !isOwn(field));
   const chosen = fieldsOf(look.data);
   const choose = (place: number, field: string) =>
     // A field has one column: whoever had it before gives it up.
     onFields(chosen.map((one, at) => (at === place ? field : one === field ? NO_FIELD : one)));
+  /** Make a column of one's own of a column of the file, and import it there. */
+  async function makeOwn(place: number, heading: string) {
+    const name = nameFor(heading);
+    const known = own.data?.some((column) => column.name === name);
+    try {
+      const body = { name, title: heading, type: "text" as const, choices: [] };
+      if (!known) await write("POST", "/company-columns", { body });
+      await queries.invalidateQueries({ queryKey: COLUMNS });
+      choose(place, `${OWN}${name}`);
+    } catch (error) {
+      toastError(error);
+    }
+  }
+  const ownOptions = (own.data ?? []).map(({ name, title }) => ({
+    value: `${OWN}${name}`,
+    label: texts.mapping.yourColumn(title),
+  }));
   return (
     <div className="stack">
       <Table
@@ -105,15 +133,23 @@ export function Mapping({ look, onFields }: MappingProps) {
                 value={chosen[place] ?? NO_FIELD}
                 options={[
                   { value: NO_FIELD, label: texts.mapping.keepAsItIs },
+                  ...(heading ? [{ value: NEW_COLUMN, label: texts.mapping.newColumn }] : []),
+                  ...ownOptions,
                   ...fields.map((value) => ({ value, label: fieldWord(value) })),
                 ]}
-                onChange={({ target }) => choose(place, target.value)}
+                onChange={({ target }) => {
+                  if (target.value === NEW_COLUMN) void makeOwn(place, heading);
+                  else choose(place, target.value);
+                }}
               />
             ),
           },
         ]}
       />
       <Found look={look.data} />
+      {look.data.known_companies > 0 && (
+        <Differences look={look.data} replaces={replacesKnown} onReplace={onReplaceKnown} />
+      )}
     </div>
   );
 }

@@ -18,7 +18,7 @@ import {
 import { texts } from "@/texts/batches";
 import { common } from "@/texts/common";
 import { fieldsOf, headersFor, Mapping, nameOf, useLook } from "./Mapping";
-import { linesOf, type Submitted } from "./model";
+import { isTable, isTableFile, linesOf, type Submitted } from "./model";
 
 /** What can be submitted, as a batch of it is called. */
 const offered = () =>
@@ -26,6 +26,7 @@ const offered = () =>
 
 /** Rows of businesses, which become places; the others are lines of addresses. */
 const BUSINESSES = "businesses";
+const DOMAINS = "domains";
 
 interface SubmitProps {
   onDone: (batch: string) => void;
@@ -33,28 +34,34 @@ interface SubmitProps {
 }
 
 export function Submit({ onDone, onClose }: SubmitProps) {
-  const [kind, setKind] = useState("domains");
+  const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState("");
   const [text, setText] = useState("");
   const [file, setFile] = useState<File | null>(null);
+  const [isFileTable, setFileTable] = useState(false);
   const [isOver, setOver] = useState(false);
   const [busy, setBusy] = useState(false);
   const [fields, setFields] = useState<string[]>([]);
+  const [replacesKnown, setReplacesKnown] = useState(false);
   const lines = linesOf(text);
   const settled = useSettled(text);
+  const called = useSettled(name.trim());
   const given = useMemo(
     () => file ?? (settled.trim() ? new Blob([settled]) : null),
     [file, settled],
   );
+  const kind = chosen ?? ((file ? isFileTable : isTable(text)) ? BUSINESSES : DOMAINS);
   const isBusinesses = kind === BUSINESSES;
-  const look = useLook(isBusinesses ? given : null, fields);
+  const look = useLook(isBusinesses ? given : null, fields, called);
   // The headings are not a business.
   const count = isBusinesses ? Math.max(lines.length - 1, 0) : lines.length;
   const isReady = isBusinesses
     ? given !== null && !look.isPlaceholderData && (look.data?.rows ?? 0) > 0
     : file !== null || lines.length > 0;
 
-  function take(next: File | null) {
+  async function take(next: File | null) {
+    // What the file is, is known before it is shown: nothing is read as something else first.
+    setFileTable(next !== null && (await isTableFile(next)));
     setFile(next);
     setFields([]);
   }
@@ -64,7 +71,12 @@ export function Submit({ onDone, onClose }: SubmitProps) {
     setBusy(true);
     try {
       if (isBusinesses && given && look.data) {
-        go(`/search/${await importBusinesses(given, fieldsOf(look.data), name.trim())}`);
+        const asked = {
+          name: name.trim() || nameOf(given),
+          fields: fieldsOf(look.data),
+          replaces_known: replacesKnown,
+        };
+        go(`/search/${await importBusinesses(given, asked)}`);
         return;
       }
       const done = await send();
@@ -95,7 +107,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
     event.preventDefault();
     setOver(false);
     const dropped = event.dataTransfer.files[0];
-    if (dropped) take(dropped);
+    if (dropped) void take(dropped);
   }
 
   return (
@@ -128,7 +140,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
               { value: BUSINESSES, label: texts.submit.businesses },
               ...offered().map(({ value }) => ({ value, label: wordOf(value) })),
             ]}
-            onChange={(event) => setKind(event.target.value)}
+            onChange={(event) => setChosen(event.target.value)}
           />
           <Input
             label={texts.submit.nameOptional}
@@ -142,7 +154,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             <span className="foreign">
               {file.name} <span className="faint">{bytes(file.size)}</span>
             </span>
-            <Button small icon="cross" onClick={() => take(null)}>
+            <Button small icon="cross" onClick={() => void take(null)}>
               {texts.submit.chooseAnother}
             </Button>
           </div>
@@ -171,12 +183,19 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             <input
               type="file"
               accept=".csv,.txt,.xlsx,.xlsm,text/csv,text/plain"
-              onChange={(event) => take(event.target.files?.[0] ?? null)}
+              onChange={(event) => void take(event.target.files?.[0] ?? null)}
               {...props}
             />
           )}
         </Field>
-        {isBusinesses && given && <Mapping look={look} onFields={setFields} />}
+        {isBusinesses && given && (
+          <Mapping
+            look={look}
+            replacesKnown={replacesKnown}
+            onFields={setFields}
+            onReplaceKnown={setReplacesKnown}
+          />
+        )}
       </div>
     </Dialog>
   );
@@ -194,11 +213,17 @@ function useSettled(text: string): string {
   return settled;
 }
 
+interface Asked {
+  name: string;
+  fields: string[];
+  replaces_known: boolean;
+}
+
 /** Import a list of businesses; returns the search that reads it. */
-async function importBusinesses(file: Blob, fields: string[], name: string): Promise<string> {
+async function importBusinesses(file: Blob, asked: Asked): Promise<string> {
   const started = await write("POST", "/searches/file", {
     file,
-    query: { name: name || nameOf(file), fields },
+    query: { ...asked },
     headers: headersFor(file),
   });
   return started.search_id;

@@ -10,7 +10,6 @@ import {
   Button,
   Empty,
   Failure,
-  Meter,
   Panel,
   ScreenHead,
   Skeleton,
@@ -20,7 +19,7 @@ import {
   whole,
 } from "@/kit";
 import { BatchPage } from "./BatchPage";
-import type { Batch } from "./model";
+import { Progress } from "./Progress";
 import { Submit } from "./Submit";
 import "./batches.css";
 import { texts } from "@/texts/batches";
@@ -118,22 +117,6 @@ function AllBatches() {
           }}
         />
       )}
-    </div>
-  );
-}
-
-export function Progress({ batch }: { batch: Batch }) {
-  return (
-    <div className="batch-meter">
-      <Meter
-        label={texts.screen.ofDone(whole(batch.done), whole(batch.total))}
-        total={batch.total}
-        parts={[
-          { value: batch.done, tone: "good" },
-          { value: batch.working, tone: "warn" },
-          { value: batch.failed + batch.refused, tone: "bad" },
-        ]}
-      />
     </div>
   );
 }

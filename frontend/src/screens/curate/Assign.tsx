@@ -3,14 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
+import { outbox } from "@/api/outbox/outbox";
 import type { Schemas } from "@/api/types";
 import { Dialog, FormButtons, Input, plural, Select, toastError } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 import { tagsIn } from "./edit";
-import { useFields } from "./FilterBar";
+import { useFields } from "./fields";
+import type { Row } from "./model";
 import { OwnInput } from "./OwnInput";
 import { ownFields, ownValues } from "./own";
+import { saySaved } from "./save";
 
 export type Work = Schemas["WorkIn"];
 /** Which records are meant: by their ids, or all that match. */
@@ -23,12 +26,14 @@ const NOBODY = "nobody";
 interface AssignProps {
   kind: Kind;
   meant: Meant;
+  /** Those of them that are in sight. */
+  rows: readonly Row[];
   count: number;
   onDone: (worked: Worked) => void;
   onClose: () => void;
 }
 
-export function Assign({ kind, meant, count, onDone, onClose }: AssignProps) {
+export function Assign({ kind, meant, rows, count, onDone, onClose }: AssignProps) {
   const [owner, setOwner] = useState(AS_IT_IS);
   const [added, setAdded] = useState("");
   const [removed, setRemoved] = useState("");
@@ -50,11 +55,39 @@ export function Assign({ kind, meant, count, onDone, onClose }: AssignProps) {
       own: ownValues(chosen, { [column]: value }),
     };
     try {
-      onDone(await write("POST", "/companies/work", { body }));
+      if (!meant.ids) return onDone(await write("POST", "/companies/work", { body }));
+      const outcome = await (await submit(body)).soon;
+      if (outcome.state === "done") return onDone(outcome.answer as Worked);
+      saySaved(true);
+      onClose();
     } catch (error) {
       toastError(error);
       setBusy(false);
     }
+  }
+  function submit(body: Work) {
+    const after = {
+      ...("owner_id" in body
+        ? {
+            owner_id: body.owner_id,
+            owner: people.data?.find(({ id }) => id === body.owner_id)?.name ?? null,
+          }
+        : {}),
+      ...(column ? { own: body.own } : {}),
+    };
+    return outbox.submit({
+      method: "POST",
+      path: "/companies/work",
+      body,
+      kind: kind.path,
+      records: rows.map((row) => ({
+        id: row.id,
+        name: kind.label(row),
+        before: Object.fromEntries(Object.keys(after).map((name) => [name, row[name]])),
+        after,
+      })),
+      said: texts.selectionBar.assign,
+    });
   }
   return (
     <Dialog

@@ -1,15 +1,20 @@
 /** A value of a record as its column shows it. */
 import type { ReactNode } from "react";
 import { type Column, written } from "@/api/kinds";
-import { bytes, percent, Status, short, Time, valueWord } from "@/kit";
+import { bytes, percent, Status, Sureness, short, Time, valueWord } from "@/kit";
+import { FollowUpDay } from "./FollowUp";
 import { list, number, type Row, readable, text, webAddress } from "./model";
 import { isOwn, ownShown } from "./own";
+import { Email, Phone, WholeAddress } from "./Reach";
 
 type Shown = (column: Column, row: Row) => ReactNode;
 
 const NUMBERS: readonly Column["show"][] = ["number", "bytes", "share"];
 
-export const isNumber = ({ show }: Column): boolean => NUMBERS.includes(show);
+export const isNumber = ({ field, show }: Column): boolean =>
+  NUMBERS.includes(show) && field !== "confidence";
+
+const FOLLOW_UP = "follow_up_on";
 
 /** Its width for CSS grid. */
 export const widthOf = ({ width, grow }: Column): string =>
@@ -17,6 +22,10 @@ export const widthOf = ({ width, grow }: Column): string =>
 
 export function cell(column: Column, row: Row): ReactNode {
   if (column.only_with && !text(row[column.only_with])) return <None />;
+  if (column.field === FOLLOW_UP) {
+    const day = text(row[FOLLOW_UP]);
+    return day ? <FollowUpDay value={day} /> : <None />;
+  }
   if (isOwn(column.field)) return <Words value={ownShown(row, column)} />;
   return SHOWN[column.show](column, row);
 }
@@ -38,15 +47,62 @@ function first({ field, instead }: Column, row: Row): string | null {
   return written(row, [field, ...instead])[0] ?? null;
 }
 
+/** A text as it is, and the first of several in words. */
+const saidOf = (row: Row, field: string): string[] =>
+  Array.isArray(row[field]) ? list(row[field]).slice(0, 1).map(readable) : written(row, [field]);
+
 /** A name with a smaller line below it. */
 const titled: Shown = (column, row) => {
   const name = first(column, row);
-  const more = written(row, column.under).join(", ");
+  const more = column.under.flatMap((field) => saidOf(row, field)).join(" · ");
   if (!name && !more) return <None />;
   return (
     <span className="two-lines" title={[name, more].filter(Boolean).join("\n")}>
-      {name && <span className="foreign cut strong">{name}</span>}
+      {name?.includes("@") ? (
+        <span className="foreign strong address">
+          <WholeAddress value={name} />
+        </span>
+      ) : (
+        name && <span className="foreign cut strong">{name}</span>
+      )}
       {more && <span className="foreign cut small soft">{more}</span>}
+    </span>
+  );
+};
+
+/** What somebody does first, then who it is. */
+const person: Shown = (column, row) => {
+  const name = first(column, row);
+  const role = written(row, column.under).join(", ");
+  if (!name && !role) return <None />;
+  return (
+    <span className="two-lines" title={[role, name].filter(Boolean).join("\n")}>
+      {role && <span className="foreign cut small soft">{role}</span>}
+      {name && <span className="foreign cut strong">{name}</span>}
+    </span>
+  );
+};
+
+const phone: Shown = ({ field }, row) => {
+  const value = text(row[field]);
+  return value ? <Phone value={value} inList /> : <None />;
+};
+
+/** The address; where the row has room, whose it is if it is not the person's beside it. */
+const email: Shown = (column, row) => {
+  const value = text(row[column.field]);
+  if (!value) return <None />;
+  const whose = text(row.email_person);
+  const isOther = whose !== null && whose !== text(row.decision_maker);
+  return (
+    <span className="two-lines mail">
+      <Email
+        value={value}
+        verdict={text(row.deliverability)}
+        reason={[isOther ? whose : "", ...written(row, column.under)].filter(Boolean).join("\n")}
+        inList
+      />
+      {isOther && <span className="foreign cut small soft whose">{whose}</span>}
     </span>
   );
 };
@@ -74,6 +130,9 @@ const rating: Shown = ({ field }, row) => {
 const SHOWN: Readonly<Record<Column["show"], Shown>> = {
   text: words,
   title: titled,
+  person,
+  email,
+  phone,
   strong: (column, row) => <Words value={first(column, row)} strong />,
   link: ({ field }, row) => <Address value={row[field]} />,
   word: ({ field }, row) => {
@@ -84,7 +143,11 @@ const SHOWN: Readonly<Record<Column["show"], Shown>> = {
   list: ({ field }, row) => <Words value={list(row[field]).map(readable).join(", ")} />,
   number: counted(short),
   bytes: counted(bytes),
-  share: counted(percent),
+  share: (column, row) => {
+    const value = number(row[column.field]);
+    if (column.field !== "confidence") return counted(percent)(column, row);
+    return value === null ? <None /> : <Sureness share={value} />;
+  },
   rating,
   time: ({ field }, row) => <Time at={text(row[field])} />,
 };

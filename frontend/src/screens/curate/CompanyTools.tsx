@@ -8,10 +8,11 @@ import { Button, Dialog, Field, FormButtons, Input, Select, toast, toastError } 
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 import { clashWords, merge, tagsIn } from "./edit";
-import { useFields } from "./FilterBar";
+import { useFields } from "./fields";
 import { type DetailAnswer, type FieldInfo, list, type Row, text } from "./model";
 import { OwnInput } from "./OwnInput";
 import { ownFields, ownText, ownValues } from "./own";
+import { saveEdit } from "./save";
 
 interface CompanyToolsProps {
   kind: Kind;
@@ -38,7 +39,13 @@ export function CompanyTools({ kind, detail, onChanged }: CompanyToolsProps) {
         {texts.companyTools.sources}
       </Button>
       {asked === "edit" && !fields.isLoading && (
-        <Edit detail={detail} own={ownFields(fields.data ?? [])} onDone={done} onClose={close} />
+        <Edit
+          kind={kind}
+          detail={detail}
+          own={ownFields(fields.data ?? [])}
+          onDone={done}
+          onClose={close}
+        />
       )}
       {asked === "parts" && <Parts id={detail.record.id} onDone={done} onClose={close} />}
     </div>
@@ -46,6 +53,7 @@ export function CompanyTools({ kind, detail, onChanged }: CompanyToolsProps) {
 }
 
 interface EditProps {
+  kind: Kind;
   detail: DetailAnswer;
   own: readonly FieldInfo[];
   onDone: () => void;
@@ -69,7 +77,19 @@ const fieldsOf = (record: Row, own: readonly FieldInfo[]): Fields => ({
   ...Object.fromEntries(own.map(({ name }) => [name, ownText(record, name)])),
 });
 
-function Edit({ detail, own, onDone, onClose }: EditProps) {
+/** What must be sent: only what was changed. */
+function changesOf(before: Fields, after: Fields, own: readonly FieldInfo[]) {
+  const isChanged = (name: keyof Fields) => (after[name] ?? "").trim() !== (before[name] ?? "");
+  const filled = own.filter(({ name }) => isChanged(name as OwnField));
+  return {
+    ...(isChanged("owner") ? { owner_id: after.owner || null } : {}),
+    ...(isChanged("notes") ? { notes: after.notes.trim() || null } : {}),
+    ...(isChanged("tags") ? { tags: tagsIn(after.tags) } : {}),
+    ...(filled.length ? { own: ownValues(filled, { ...after }) } : {}),
+  };
+}
+
+function Edit({ kind, detail, own, onDone, onClose }: EditProps) {
   // The version that was opened, not the newest: what others write meanwhile must be noticed.
   const [base, setBase] = useState(detail);
   const [values, setValues] = useState(fieldsOf(detail.record, own));
@@ -81,20 +101,8 @@ function Edit({ detail, own, onDone, onClose }: EditProps) {
   const people = useQuery({ queryKey: ["assignees"], queryFn: () => read("/assignees") });
   async function save(version: DetailAnswer, wanted: Fields): Promise<void> {
     setBusy(true);
-    const { owner, notes, tags } = wanted;
-    const body = {
-      owner_id: owner || null,
-      notes: notes.trim() || null,
-      tags: tagsIn(tags),
-      own: ownValues(own, { ...wanted }),
-    };
     try {
-      await write("PATCH", "/companies/{record_id}", {
-        path: { record_id: record.id },
-        body,
-        headers: { "If-Match": version.etag },
-      });
-      toast({ kind: "good", text: texts.companyTools.saved });
+      await saveEdit(kind, version, changesOf(fieldsOf(version.record, own), wanted, own));
       onDone();
     } catch (error) {
       if (error instanceof ApiError && error.status === 412) await compare(version, wanted);

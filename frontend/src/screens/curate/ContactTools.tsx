@@ -1,6 +1,7 @@
 /** What can be done with one contact beyond deciding about it. */
 import { type ReactNode, useState } from "react";
 import { ApiError, read, write } from "@/api/client";
+import type { Kind } from "@/api/kinds";
 import { fieldErrors } from "@/api/problem";
 import { useMay } from "@/app/session";
 import {
@@ -19,8 +20,10 @@ import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 import { changed, clashWords, type Fields, fieldsOf, merge } from "./edit";
 import { type DetailAnswer, text } from "./model";
+import { saveEdit } from "./save";
 
 interface ContactToolsProps {
+  kind: Kind;
   detail: DetailAnswer;
   onChanged: () => void;
   /** The contact is no longer there. */
@@ -29,7 +32,7 @@ interface ContactToolsProps {
 
 type Asked = "edit" | "suppress" | "erase" | "delete" | null;
 
-export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
+export function ContactTools({ kind, detail, onChanged, onGone }: ContactToolsProps) {
   const [asked, setAsked] = useState<Asked>(null);
   const [busy, setBusy] = useState(false);
   const mayCurate = useMay("curate");
@@ -39,12 +42,16 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
   const phone = text(record.phone);
   const person = email ? { email } : { phone };
 
-  async function run(work: () => Promise<unknown>, said: string, isGone = false): Promise<void> {
+  async function run(
+    work: () => Promise<unknown>,
+    said: string | null,
+    isGone = false,
+  ): Promise<void> {
     setBusy(true);
     try {
       if ((await work()) === UNFINISHED) return;
       setAsked(null);
-      toast({ kind: "good", text: said });
+      if (said !== null) toast({ kind: "good", text: said });
       if (isGone) onGone();
       onChanged();
     } catch (error) {
@@ -86,7 +93,9 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
         {texts.contactTools.edit}
       </Button>
       <Menu small label={texts.contactTools.more} icon="more" items={items} />
-      {asked === "edit" && <Edit detail={detail} busy={busy} run={run} onClose={close} />}
+      {asked === "edit" && (
+        <Edit kind={kind} detail={detail} busy={busy} run={run} onClose={close} />
+      )}
       {asked === "delete" && (
         <Confirm
           title={texts.contactTools.deleteThisContact}
@@ -152,13 +161,14 @@ export function ContactTools({ detail, onChanged, onGone }: ContactToolsProps) {
 const UNFINISHED = Symbol("unfinished");
 
 interface EditProps {
+  kind: Kind;
   detail: DetailAnswer;
   busy: boolean;
-  run: (work: () => Promise<unknown>, said: string) => Promise<void>;
+  run: (work: () => Promise<unknown>, said: null) => Promise<void>;
   onClose: () => void;
 }
 
-function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
+function Edit({ kind, detail, busy, run, onClose }: EditProps): ReactNode {
   // The version that was opened, not the newest: what others write meanwhile must be noticed.
   const [base, setBase] = useState(detail);
   const [values, setValues] = useState(fieldsOf(detail.record));
@@ -175,13 +185,8 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
   async function send(version: DetailAnswer, wanted: Fields): Promise<unknown> {
     const body = changed(fieldsOf(version.record), wanted);
     setWrong({});
-    if (Object.keys(body).length === 0) return;
     try {
-      return await write("PATCH", "/contacts/{record_id}", {
-        path: { record_id: version.record.id },
-        body,
-        headers: { "If-Match": version.etag },
-      });
+      return await saveEdit(kind, version, body);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status !== 412) {
@@ -206,7 +211,7 @@ function Edit({ detail, busy, run, onClose }: EditProps): ReactNode {
         text(base.record.email) ?? text(base.record.phone) ?? "contact",
       )}
       onClose={onClose}
-      onSubmit={() => void run(() => send(base, values), texts.contactTools.saved)}
+      onSubmit={() => void run(() => send(base, values), null)}
       actions={
         <FormButtons onClose={onClose} busy={busy}>
           {isClash ? texts.contactTools.saveMyVersion : common.save}

@@ -11,6 +11,8 @@ interface DecisionsProps {
 }
 
 export function Decisions({ kind, onDecide, current }: DecisionsProps) {
+  // What was decided is not what the page proposes to overrule.
+  const isSettled = Boolean(current) && current !== kind.undecided;
   return (
     <div className="row wrap decisions">
       {kind.decisions.map(({ status, key, icon }, place) => {
@@ -21,7 +23,7 @@ export function Decisions({ kind, onDecide, current }: DecisionsProps) {
             small
             icon={icon}
             hotkey={key}
-            look={place === 0 && !isCurrent ? "primary" : "plain"}
+            look={place === 0 && !isCurrent && !isSettled ? "primary" : "plain"}
             className={isCurrent ? "chosen" : ""}
             aria-pressed={current === undefined ? undefined : isCurrent}
             onClick={() => !isCurrent && onDecide(status)}

@@ -1,20 +1,25 @@
 /** What opens above a list: decide about all, take away, assign, merge. */
+import { lazy, Suspense } from "react";
+import { retried } from "@/app/retried";
 import { Assign, type Meant } from "./Assign";
 import type { Address } from "./address";
 import type { Curation } from "./curation";
-import { Export } from "./Export";
-import { conditionOf } from "./filters";
+import { conditionOf, writeFilter } from "./filters";
 import { Merge } from "./Merge";
-import { OwnColumns } from "./OwnColumns";
-import { Pairs } from "./Pairs";
-import { NOTHING } from "./selection";
 import { WideDialog } from "./Wide";
+
+// None of these does anything without the server.
+const Export = lazy(retried(() => import("./Export")));
+const OwnColumns = lazy(retried(() => import("./OwnColumns")));
+const Pairs = lazy(retried(() => import("./Pairs")));
+const SampleDialog = lazy(retried(() => import("./Sample")));
 
 export function Dialogs({ curation }: { curation: Curation }) {
   const { kind, address, state, selection, dialog, wide, reload } = curation;
   const close = () => curation.setDialog(null);
+  const meantIds = new Set(curation.meant());
   return (
-    <>
+    <Suspense>
       {wide && (
         <WideDialog
           kind={kind}
@@ -37,25 +42,30 @@ export function Dialogs({ curation }: { curation: Curation }) {
         <Assign
           kind={kind}
           meant={selection.isAll ? allOf(address) : { ids: curation.meant() }}
+          rows={selection.isAll ? [] : state.rows.filter(({ id }) => meantIds.has(id))}
           count={selection.isAll ? state.total.count : curation.meant().length}
           onDone={curation.keepWork}
           onClose={close}
         />
       )}
       {dialog === "pairs" && <Pairs onChanged={reload} onClose={close} />}
+      {dialog === "sample" && (
+        <SampleDialog
+          kind={kind}
+          filter={address.filters.map(writeFilter)}
+          words={address.words}
+          onClose={close}
+        />
+      )}
       {dialog === "merge" && (
         <Merge
           kind={kind}
           rows={state.rows.filter(({ id }) => selection.ids.has(id))}
           onClose={close}
-          onDone={() => {
-            close();
-            curation.setSelection(NOTHING);
-            reload();
-          }}
+          onDone={curation.keepMerge}
         />
       )}
-    </>
+    </Suspense>
   );
 }
 

@@ -37,6 +37,9 @@ const KEPT_MS = 60_000;
 /** As many as the server takes. */
 const MOST_SELECTED = 10_000;
 
+/** What is said before the download, whatever the program takes. */
+const LACKED = ["email", "phone"];
+
 /** What a CRM calls the field of ours that it requires. */
 const requiredWord = (field: string): string =>
   field === "email"
@@ -58,33 +61,18 @@ async function save(answer: Response): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }
 
-/** How many of the records lack a field that the program requires; undefined until it is known. */
-function useMissing(
-  kind: Kind,
-  query: Query,
-  required: readonly string[],
-  sent: readonly string[],
-): { missing: number | undefined; isCounting: boolean } {
-  const asked = narrowed(query, required.map((field) => `${field}:unknown`).join("|"));
+/** What a file will hold; undefined until it is counted, and where it is too much to count. */
+function useFile(kind: Kind, { q, filter }: Query, sent: readonly string[]) {
   const { data, isLoading } = useQuery({
-    queryKey: ["missing", kind.name, asked, sent.length],
-    queryFn: () => (sent.length ? countSent(kind, asked, sent) : countListed(kind, asked)),
-    enabled: required.length > 0,
+    queryKey: ["export-count", kind.name, q, filter, sent.length],
+    queryFn: () =>
+      sent.length
+        ? write("POST", ofKind(kind, "/export/chosen/count"), { body: { ids: [...sent] } })
+        : read(ofKind(kind, "/export/count"), { query: { q, filter } }),
     // The ids stay the same while the dialog is open, and are too many for a key.
     gcTime: 0,
   });
-  return { missing: required.length ? data : 0, isCounting: isLoading };
-}
-
-async function countListed(kind: Kind, query: Query): Promise<number> {
-  const { total } = await read(ofKind(kind, ""), { query: { ...query, limit: 1 } });
-  return total.count;
-}
-
-async function countSent(kind: Kind, { filter }: Query, ids: readonly string[]): Promise<number> {
-  const route = ofKind(kind, "/export/chosen/count");
-  const { count } = await write("POST", route, { query: { filter }, body: { ids: [...ids] } });
-  return count;
+  return { file: data?.is_exact ? data : undefined, isCounting: isLoading };
 }
 
 interface ExportProps {
@@ -96,7 +84,7 @@ interface ExportProps {
   onClose: () => void;
 }
 
-export function Export({ kind, query, total, selected, onClose }: ExportProps) {
+export default function Export({ kind, query, total, selected, onClose }: ExportProps) {
   const isTaken = selected.length > 0 && selected.length <= MOST_SELECTED;
   const [isPart, setPart] = useState(isTaken);
   const [isBusy, setBusy] = useState(false);
@@ -111,7 +99,12 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
   const ids = isSent ? [] : [`id:one_of:${selected.join(",")}`];
   const meant = isPart ? { filter: ids, sort: query.sort } : query;
   const required = kind.required[preset] ?? [];
-  const { missing, isCounting } = useMissing(kind, meant, required, isSent ? selected : []);
+  const { file, isCounting: isFileCounting } = useFile(kind, meant, isSent ? selected : []);
+  const isCounting = isFileCounting && required.length > 0;
+  const without = file?.without ?? {};
+  const missing = required.length
+    ? file && Math.max(...required.map((field) => without[field] ?? 0))
+    : 0;
   // Rows that could not be counted are left out, too: a CRM would refuse the file.
   const isLeftOut = missing !== 0 && !isWhole;
   const asked = {
@@ -132,12 +125,10 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
     }
   }
 
-  const about = isPart || total.is_exact ? "" : texts.export.about;
   function finish() {
     if (missing && isLeftOut) {
-      const written = (isPart ? selected.length : total.count) - missing;
+      const written = (file?.count ?? 0) - missing;
       const text = texts.export.exportedLeftOut(
-        about,
         plural(written, kind.one, kind.many),
         whole(missing),
       );
@@ -148,7 +139,11 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
 
   const all = texts.export.aboutCount(total.is_exact, plural(total.count, kind.one, kind.many));
   const some = plural(selected.length, kind.one, kind.many);
-  const count = isPart ? some : all;
+  const listed = isPart ? some : all;
+  const count = file ? plural(file.count, kind.one, kind.many) : listed;
+  const lacking = LACKED.filter((field) => without[field] && !required.includes(field)).map(
+    (field) => texts.export.lacking(whole(without[field] ?? 0), requiredWord(field)),
+  );
   return (
     <Dialog
       title={texts.export.export(count)}
@@ -214,6 +209,9 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             onChange={(event) => setPreset(event.target.value)}
           />
         )}
+        {lacking.length > 0 && (
+          <p role="status">{texts.export.ofThem(count, lacking.join(", "))}</p>
+        )}
         {missing === undefined && !isCounting && (
           <p role="status">
             {texts.export.withoutAreLeftOut(
@@ -259,7 +257,10 @@ export function Export({ kind, query, total, selected, onClose }: ExportProps) {
             ))}
           </fieldset>
         )}
-        <p className="small soft">{texts.export.entriesOfDoNotContact}</p>
+        <p className="small soft">
+          {file && file.held_back > 0 && texts.export.heldBack(whole(file.held_back))}
+          {texts.export.entriesOfDoNotContact}
+        </p>
       </div>
     </Dialog>
   );

@@ -7,7 +7,9 @@ import {
   causeOf,
   hasWords,
   percent,
+  phoneShown,
   Status,
+  Sureness,
   said,
   Time,
   valueWord,
@@ -81,16 +83,18 @@ const TIME = /^\d{4}-\d\d-\d\dT/;
 /** Whose values are one of a few words. */
 const WORDS = new Set(["found_by", "sitemap_type", "source"]);
 const SIZES = new Set(["bytes", "size_bytes", "wire_bytes"]);
-const SHARES = new Set(["contact_likelihood", "confidence"]);
+const SHARES = new Set(["contact_likelihood"]);
 
 function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field === "hours") return <Hours hours={value} />;
   if (field === "phones" && !Array.isArray(value)) return <Phones phones={value} />;
   if (field === "social_links") return <Several values={Object.values(value ?? {})} />;
+  if (field === "phone" && typeof value === "string") return phoneShown(value);
   if (field === "categories") return list(value).map(readable).join(", ");
   if (Array.isArray(value)) return <Several values={value} />;
   if (value && typeof value === "object") return <Parts parts={value} />;
   if (typeof value === "boolean") return value ? texts.facts.yes : texts.facts.no;
+  if (typeof value === "number" && field === "confidence") return <Sureness share={value} />;
   if (typeof value === "number") return amount(value, field);
   const written = String(value);
   if (TIME.test(written)) return <Time at={written} />;

@@ -1,6 +1,6 @@
 /** What a filter compares with, typed or chosen as people think of it. */
 import type { Kind } from "@/api/kinds";
-import { Input, Select } from "@/kit";
+import { Input, Select, SURENESS } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 import { asDay, fromDay, isShare, optionsOf, PERIODS } from "./filters";
@@ -35,6 +35,19 @@ export function FilterValue(props: FilterValueProps) {
         {...shared}
         value={value}
         options={optionsOf(info)}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
+  if (info?.name === "confidence") {
+    return (
+      <Select
+        {...shared}
+        value={value}
+        options={[
+          { value: "", label: texts.filters.chooseAValue },
+          ...SURENESS.slice(0, -1).map(({ from, word }) => ({ value: String(from), label: word })),
+        ]}
         onChange={(event) => onChange(event.target.value)}
       />
     );

@@ -14,6 +14,7 @@ const column = (given: Partial<Column>): Column => ({
   only_with: null,
   is_hidden: false,
   is_sortable: true,
+  sort: "name",
   ...given,
 });
 

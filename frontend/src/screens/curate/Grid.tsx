@@ -2,15 +2,29 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type MouseEvent, memo, useEffect, useMemo, useRef } from "react";
 import type { Column, Kind } from "@/api/kinds";
-import { Icon, Skeleton, Status, useWidth } from "@/kit";
+import { useEntries } from "@/api/outbox/useOutbox";
+import { Skeleton, useWidth } from "@/kit";
 import { texts } from "@/texts/curate";
 import { cell, isNumber, widthOf } from "./Cell";
+import { EditCell, isEditable } from "./EditCell";
 import type { ListState } from "./entry";
-import { type Row, text } from "./model";
+import { Heading } from "./Heading";
+import { LeadRow } from "./LeadRow";
+import type { Row } from "./model";
 import { isOwn } from "./own";
 import { isSelected, type Selection } from "./selection";
 
 const ROW_HEIGHT = 40;
+/** Room for an address on more than one line. */
+const LEAD_HEIGHT = 56;
+/** On a phone a lead has its person on a line of its own. */
+const NARROW_LEAD_HEIGHT = 76;
+/** Where the window is low, as at 200 %, the person and the number share one. */
+const LOW_LEAD_HEIGHT = 52;
+const NARROW_REM = 40;
+const LOW_REM = 34;
+/** From this width on they have room beside each other. */
+const BESIDE_REM = 30;
 const HEAD_HEIGHT = 36;
 const AHEAD = 60;
 const REM = 16;
@@ -27,6 +41,10 @@ interface GridProps {
   /** The row the keys work on. */
   current: number;
   onSort: (sort: string) => void;
+  onResize: (field: string, width: number) => void;
+  onMove: (field: string, onto: string) => void;
+  /** A cell was written where it stands. */
+  onSet: ((row: Row, field: string, value: string) => void) | undefined;
   onPick: (place: number, how: "only" | "toggle" | "extend") => void;
   onPickPage: () => void;
   onOpen: (place: number) => void;
@@ -44,15 +62,20 @@ export function Grid(props: GridProps) {
     () => (isFitted ? fitting(props.columns, width / REM) : props.columns),
     [props.columns, isFitted, width],
   );
+  const height = heightOf(kind);
   const rows = useVirtualizer({
     count: state.rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => height,
     overscan: 12,
     // The head stays in sight and would cover the row that is scrolled to.
     scrollMargin: HEAD_HEIGHT,
     scrollPaddingStart: HEAD_HEIGHT,
+    // The box may end within a pixel, where it cannot scroll to.
+    scrollPaddingEnd: 1,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are measured anew.
+  useEffect(() => rows.measure(), [height, rows]);
   const visible = rows.getVirtualItems();
   const slots = useRef(1);
   slots.current = Math.max(slots.current, visible.length);
@@ -66,10 +89,16 @@ export function Grid(props: GridProps) {
   }, [current, rows]);
   const shape = useMemo(
     () => ({
+      height,
       gridTemplateColumns: `2.5rem ${columns.map(widthOf).join(" ")}`,
       minWidth: `${narrowest(columns)}rem`,
     }),
-    [columns],
+    [columns, height],
+  );
+  const entries = useEntries();
+  const waiting = useMemo(
+    () => new Set(entries.flatMap(({ records }) => records.map(({ id }) => id))),
+    [entries],
   );
   const loaded = state.rows.length;
   const isWhole = loaded > 0 && state.rows.every(({ id }) => isSelected(selection, id));
@@ -88,7 +117,12 @@ export function Grid(props: GridProps) {
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid itself has the focus */}
-      <div className="grid-head" role="row" aria-rowindex={1} style={shape}>
+      <div
+        className="grid-head"
+        role="row"
+        aria-rowindex={1}
+        style={{ ...shape, height: HEAD_HEIGHT }}
+      >
         {/* biome-ignore lint/a11y/useSemanticElements: as above */}
         {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
         <div role="columnheader">
@@ -99,8 +133,17 @@ export function Grid(props: GridProps) {
             onChange={props.onPickPage}
           />
         </div>
-        {columns.map((column) => (
-          <Heading key={column.field} column={column} sort={sort} onSort={props.onSort} />
+        {columns.map((column, place) => (
+          <Heading
+            key={column.field}
+            column={column}
+            before={columns[place - 1]}
+            after={columns[place + 1]}
+            sort={sort}
+            onSort={props.onSort}
+            onResize={props.onResize}
+            onMove={props.onMove}
+          />
         ))}
       </div>
       <div className="grid-body" style={{ height: rows.getTotalSize() }}>
@@ -118,8 +161,10 @@ export function Grid(props: GridProps) {
               top={start - HEAD_HEIGHT}
               isSelected={isSelected(selection, row.id)}
               isCurrent={index === current}
+              isWaiting={waiting.has(row.id)}
               onPick={props.onPick}
               onOpen={props.onOpen}
+              onSet={props.onSet}
             />
           ) : null;
         })}
@@ -131,6 +176,15 @@ export function Grid(props: GridProps) {
       )}
     </div>
   );
+}
+
+/** Rows of people are higher: nothing of how they are reached is cut. */
+function heightOf(kind: Kind): number {
+  if (!kind.columns.some(({ show }) => show === "person")) return ROW_HEIGHT;
+  // Beside an open record the list is narrow too, and has its columns.
+  if (innerWidth > NARROW_REM * REM) return LEAD_HEIGHT;
+  const isLow = innerHeight <= LOW_REM * REM && innerWidth >= BESIDE_REM * REM;
+  return isLow ? LOW_LEAD_HEIGHT : NARROW_LEAD_HEIGHT;
 }
 
 /** As many columns as fit, the first two in any case. */
@@ -145,52 +199,6 @@ function narrowest(columns: readonly Column[]): number {
   return columns.reduce((sum, { width }) => sum + width, 2.5);
 }
 
-const LARGEST_FIRST: ReadonlySet<Column["show"]> = new Set([
-  "number",
-  "bytes",
-  "share",
-  "rating",
-  "time",
-]);
-
-function Heading({
-  column,
-  sort,
-  onSort,
-}: {
-  column: Column;
-  sort: string;
-  onSort: (sort: string) => void;
-}) {
-  const isDown = sort === `-${column.field}`;
-  const isUp = sort === column.field;
-  // Words begin at A; of numbers and times the largest and the latest are wanted first.
-  const isNextUp = isDown || (!isUp && !LARGEST_FIRST.has(column.show));
-  const order = isUp ? "ascending" : isDown ? "descending" : "none";
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold virtual rows.
-    // biome-ignore lint/a11y/useFocusableInteractive: the button inside has the focus.
-    <div
-      role="columnheader"
-      className={isNumber(column) ? "right" : ""}
-      {...(column.is_sortable ? { "aria-sort": order as "ascending" } : {})}
-    >
-      {!column.is_sortable ? (
-        <span className="cut">{column.title}</span>
-      ) : (
-        <button
-          type="button"
-          className="cut"
-          onClick={() => onSort(isNextUp ? column.field : `-${column.field}`)}
-        >
-          {column.title}
-          {(isDown || isUp) && <Icon name={isDown ? "down" : "up"} size={14} />}
-        </button>
-      )}
-    </div>
-  );
-}
-
 interface GridRowProps {
   kind: Kind;
   columns: readonly Column[];
@@ -200,8 +208,11 @@ interface GridRowProps {
   top: number;
   isSelected: boolean;
   isCurrent: boolean;
+  /** Whether a change of it is not sent yet. */
+  isWaiting: boolean;
   onPick: GridProps["onPick"];
   onOpen: GridProps["onOpen"];
+  onSet: GridProps["onSet"];
 }
 
 const GridRow = memo(function GridRow(props: GridRowProps) {
@@ -227,7 +238,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
       id={`row-${row.id}`}
       aria-rowindex={place + 2}
       aria-selected={props.isSelected}
-      className={`grid-row ${props.isCurrent ? "current" : ""}`}
+      className={`grid-row ${props.isCurrent ? "current" : ""} ${props.isWaiting ? "waiting" : ""}`}
       style={{ ...props.shape, transform: `translateY(${props.top}px)` }}
       onClick={click}
       onMouseDown={press}
@@ -253,17 +264,20 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
         // biome-ignore lint/a11y/useSemanticElements: as above
         // biome-ignore lint/a11y/useFocusableInteractive: as above
         <div key={column.field} role="gridcell" className={isNumber(column) ? "right number" : ""}>
-          {cell(column, row)}
+          {props.onSet && isEditable(kind, column) ? (
+            // Another record in the same element begins anew.
+            <EditCell key={row.id} column={column} row={row} onSet={props.onSet}>
+              {cell(column, row)}
+            </EditCell>
+          ) : (
+            cell(column, row)
+          )}
         </div>
       ))}
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
       <div role="gridcell" className="grid-card">
-        <span className="grow">
-          <span className="foreign cut strong">{kind.label(row)}</span>
-          <span className="foreign cut small soft">{kind.under(row)}</span>
-        </span>
-        <Status status={text(row[kind.status])} field={kind.status} />
+        <LeadRow kind={kind} row={row} />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 /** The rows of a list, or why there are none. */
-import type { Column } from "@/api/kinds";
 import { Failure, Skeleton } from "@/kit";
+import type { Columns } from "./columns";
 import type { Curation } from "./curation";
 import { Grid } from "./Grid";
 import { NoRecords } from "./NoRecords";
@@ -8,7 +8,7 @@ import { SelectionBar } from "./SelectionBar";
 
 interface ListBodyProps {
   curation: Curation;
-  columns: readonly Column[];
+  columns: Columns;
 }
 
 export function ListBody({ curation, columns }: ListBodyProps) {
@@ -47,7 +47,10 @@ function Rows({ curation, columns }: ListBodyProps) {
   return (
     <Grid
       kind={kind}
-      columns={columns}
+      columns={columns.shown}
+      onResize={columns.resize}
+      onMove={columns.move}
+      onSet={curation.mayCurate && kind.hasOwner ? curation.setCell : undefined}
       isBeside={address.opened !== null}
       state={state}
       sort={address.sort}

@@ -2,14 +2,14 @@
 import { useState } from "react";
 import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
-import { Confirm, toast, toastError } from "@/kit";
+import { Confirm, toastError } from "@/kit";
 import { texts } from "@/texts/curate";
 import type { Row } from "./model";
 
 interface MergeProps {
   kind: Kind;
   rows: readonly Row[];
-  onDone: () => void;
+  onDone: (action: string | null, said: string) => void;
   onClose: () => void;
 }
 
@@ -20,9 +20,8 @@ export function Merge({ kind, rows, onDone, onClose }: MergeProps) {
     setBusy(true);
     try {
       const ids = rows.map(({ id }) => id).filter((id) => id !== into);
-      await write("POST", ofKind(kind, "/merge"), { body: { ids, into } });
-      toast({ kind: "good", text: texts.merge.merged(rows.length, kind.many) });
-      onDone();
+      const merged = await write("POST", ofKind(kind, "/merge"), { body: { ids, into } });
+      onDone(merged.action_id, texts.merge.merged(rows.length, kind.many));
     } catch (error) {
       toastError(error);
       setBusy(false);

@@ -1,9 +1,10 @@
-/** Columns of one's own: made and deleted by whoever administers. */
+/** Columns of one's own; with all its values one is deleted by whoever administers. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { read, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
+import { useMay } from "@/app/session";
 import { Button, Dialog, Input, Select, toast, toastError, wordOf } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
@@ -16,8 +17,9 @@ type OwnColumn = Schemas["CompanyColumnOut"];
 const TYPES: readonly OwnType[] = ["text", "number", "date", "choice"];
 const COLUMNS = ["company-columns"] as const;
 
-export function OwnColumns({ kind, onClose }: { kind: Kind; onClose: () => void }) {
+export default function OwnColumns({ kind, onClose }: { kind: Kind; onClose: () => void }) {
   const queries = useQueryClient();
+  const mayDelete = useMay("administer");
   const [title, setTitle] = useState("");
   const [type, setType] = useState<OwnType>("text");
   const [choices, setChoices] = useState("");
@@ -82,14 +84,16 @@ export function OwnColumns({ kind, onClose }: { kind: Kind; onClose: () => void 
             <span className="grow foreign">
               {column.title} <span className="small soft">{wordOf(column.type)}</span>
             </span>
-            <Button
-              small
-              look={doomed === column.id ? "danger" : "quiet"}
-              icon="trash"
-              onClick={() => remove(column)}
-            >
-              {doomed === column.id ? texts.ownColumns.deleteWithAllItsValues : common.delete}
-            </Button>
+            {mayDelete && (
+              <Button
+                small
+                look={doomed === column.id ? "danger" : "quiet"}
+                icon="trash"
+                onClick={() => remove(column)}
+              >
+                {doomed === column.id ? texts.ownColumns.deleteWithAllItsValues : common.delete}
+              </Button>
+            )}
           </div>
         ))}
         <Input

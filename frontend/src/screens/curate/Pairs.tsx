@@ -16,7 +16,7 @@ interface PairsProps {
   onClose: () => void;
 }
 
-export function Pairs({ onChanged, onClose }: PairsProps) {
+export default function Pairs({ onChanged, onClose }: PairsProps) {
   const queries = useQueryClient();
   const [skipped, setSkipped] = useState(0);
   const [busy, setBusy] = useState(false);
@@ -56,21 +56,19 @@ export function Pairs({ onChanged, onClose }: PairsProps) {
       actions={
         <>
           <Button onClick={onClose}>{common.close}</Button>
-          <Button disabled={!pair} hotkey="j" onClick={() => setSkipped(skipped + 1)}>
-            {texts.pairs.skip}
-          </Button>
-          <Button disabled={!pair} hotkey="d" onClick={() => void answer("different")}>
-            {texts.pairs.different}
-          </Button>
-          <Button
-            look="primary"
-            disabled={!pair}
-            hotkey="s"
-            busy={busy}
-            onClick={() => void answer("same")}
-          >
-            {texts.pairs.sameCompany}
-          </Button>
+          {pair && (
+            <>
+              <Button hotkey="j" onClick={() => setSkipped(skipped + 1)}>
+                {texts.pairs.skip}
+              </Button>
+              <Button hotkey="d" onClick={() => void answer("different")}>
+                {texts.pairs.different}
+              </Button>
+              <Button look="primary" hotkey="s" busy={busy} onClick={() => void answer("same")}>
+                {texts.pairs.sameCompany}
+              </Button>
+            </>
+          )}
         </>
       }
     >

@@ -3,13 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ofKind, read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
+import type { Fields } from "@/api/outbox/entry";
+import { outbox } from "@/api/outbox/outbox";
+import { useEntries } from "@/api/outbox/useOutbox";
 import {
   causeOf,
   Failure,
   IconButton,
-  percent,
   Skeleton,
   Status,
+  Sureness,
+  said,
   TabPanel,
   Tabs,
   Time,
@@ -18,6 +22,7 @@ import {
 } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
+import type { Worked } from "./Assign";
 import { Budget } from "./Budget";
 import { Address } from "./Cell";
 import { CompanyTools } from "./CompanyTools";
@@ -25,6 +30,8 @@ import { ContactTools } from "./ContactTools";
 import { Decisions } from "./Decisions";
 import { Facts } from "./Facts";
 import { fieldWord } from "./filters";
+import { LeadCard, LeadStory } from "./LeadCard";
+import { LeadLine } from "./LeadLine";
 import { marked } from "./marked";
 import { type EvidenceItem, type Row, text } from "./model";
 import { People } from "./People";
@@ -42,9 +49,10 @@ interface PaneProps {
   onStep: (by: number) => void;
   onClose: () => void;
   onChanged: () => void;
+  onWorked: (worked: Worked) => void;
 }
 
-export function Pane({
+export default function Pane({
   kind,
   id,
   row,
@@ -53,7 +61,9 @@ export function Pane({
   onStep,
   onClose,
   onChanged,
+  onWorked,
 }: PaneProps) {
+  const isLead = kind.form === "company";
   const [tab, setTab] = useState<Tab>("facts");
   const detail = useQuery({
     queryKey: ["record", kind.name, id, row?.updated_at],
@@ -61,30 +71,35 @@ export function Pane({
       read(ofKind(kind, "/{record_id}"), { path: { record_id: id }, signal }),
     placeholderData: (before) => (before?.record.id === id ? before : undefined),
   });
-  const record = { ...detail.data?.record, ...row } as Row;
+  useEntries();
+  const record = outbox.ahead({ ...detail.data?.record, ...row, id } as Row, kind.path);
   const error = text(record[kind.error]);
   return (
     <aside className="pane" aria-label={texts.pane.detailsOfOne(kind.one)}>
       <header className="pane-head">
         <div className="grow">
           <h2 className="foreign">{row || detail.data ? kind.label(record) : "…"}</h2>
-          <p className="small soft foreign">{kind.under(record)}</p>
+          {!isLead && <p className="small soft foreign">{kind.under(record)}</p>}
         </div>
         <IconButton icon="up" label={texts.pane.previous} small onClick={() => onStep(-1)} />
         <IconButton icon="down" label={texts.pane.next} small onClick={() => onStep(1)} />
         <IconButton icon="cross" label={texts.pane.close} small onClick={onClose} />
       </header>
-      <div className="pane-status row wrap">
-        <Status status={text(record[kind.status])} field={kind.status} />
-        {text(record[kind.stageStatus]) && (
-          <span className="small soft">
-            {fieldWord(kind.stageStatus)}: <Status status={text(record[kind.stageStatus])} />
+      {isLead && <LeadLine record={record} mayCurate={mayCurate} onWorked={onWorked} />}
+      {isLead && detail.data && <LeadCard record={record} detail={detail.data} />}
+      {!isLead && (
+        <div className="pane-status row wrap">
+          <Status status={text(record[kind.status])} field={kind.status} />
+          {text(record[kind.stageStatus]) && (
+            <span className="small soft">
+              {fieldWord(kind.stageStatus)}: <Status status={text(record[kind.stageStatus])} />
+            </span>
+          )}
+          <span className="small faint">
+            {texts.pane.changed} <Time at={record.updated_at} />
           </span>
-        )}
-        <span className="small faint">
-          {texts.pane.changed} <Time at={record.updated_at} />
-        </span>
-      </div>
+        </div>
+      )}
       {error && <p className="pane-error small foreign">{causeOf(error)}</p>}
       {mayCurate && (
         <Decisions kind={kind} onDecide={onDecide} current={text(record[kind.status])} />
@@ -92,10 +107,10 @@ export function Pane({
       {mayCurate && kind.hasPriority && typeof record.priority === "number" && (
         <Priority kind={kind} ids={[id]} current={record.priority} onSet={onChanged} />
       )}
-      {kind.name === "contacts" && detail.data && (
-        <ContactTools detail={detail.data} onChanged={onChanged} onGone={onClose} />
+      {kind.form === "contact" && detail.data && (
+        <ContactTools kind={kind} detail={detail.data} onChanged={onChanged} onGone={onClose} />
       )}
-      {kind.name === "companies" && detail.data && (
+      {kind.form === "company" && detail.data && (
         <CompanyTools kind={kind} detail={detail.data} onChanged={onChanged} />
       )}
       <Tabs
@@ -103,13 +118,14 @@ export function Pane({
         open={tab}
         onOpen={setTab}
         tabs={[
-          { id: "facts", name: texts.pane.details },
+          { id: "facts", name: isLead ? texts.pane.overview : texts.pane.details },
           {
             id: "evidence",
             name: texts.pane.evidence(detail.data ? ` ${detail.data.evidence.length}` : ""),
           },
-          ...(kind.name === "domains" ? [{ id: "budget" as const, name: common.budget }] : []),
-          { id: "history", name: texts.pane.history },
+          ...(kind.hasSiteBudget ? [{ id: "budget" as const, name: common.budget }] : []),
+          // A lead's story stands on its card.
+          ...(isLead ? [] : [{ id: "history" as const, name: texts.pane.history }]),
         ]}
       />
       <TabPanel id={tab}>
@@ -121,6 +137,8 @@ export function Pane({
           <Skeleton lines={8} />
         ) : tab === "budget" && detail.data.budget?.length ? (
           <Budget id={id} lines={detail.data.budget} mayCurate={mayCurate} />
+        ) : tab === "facts" && isLead ? (
+          <LeadStory kind={kind} record={record} detail={detail.data} />
         ) : tab === "facts" || tab === "budget" ? (
           <>
             <People people={detail.data.people ?? []} />
@@ -144,7 +162,9 @@ function Evidence({ items }: { items: readonly EvidenceItem[] }) {
           <div className="row apart">
             <strong>{fieldWord(item.field)}</strong>
             {item.confidence !== null && (
-              <span className="small faint number">{percent(item.confidence)}</span>
+              <span className="small faint">
+                <Sureness share={item.confidence} />
+              </span>
             )}
           </div>
           {item.value && <div className="foreign">{item.value}</div>}
@@ -166,10 +186,23 @@ function Evidence({ items }: { items: readonly EvidenceItem[] }) {
   );
 }
 
+/** What an edit changed, from what to what. */
+function Changes({ details }: { details: Readonly<Record<string, unknown>> }) {
+  const { before, after } = details as { before?: Fields; after?: Fields };
+  return Object.entries(after ?? {}).map(([name, value]) => (
+    <div key={name} className="small foreign">
+      {fieldWord(name)}: {said(before?.[name])} → {said(value)}
+    </div>
+  ));
+}
+
 /** `page_curation: done` becomes "Page curation: done". */
 function happening(what: string): string {
   const [name = "", ...rest] = what.split(": ");
-  return [wordOf(name), ...rest.map((one) => one.replaceAll("_", " "))].join(": ");
+  return [
+    texts.happened[name] ?? wordOf(name),
+    ...rest.map((one) => one.replaceAll("_", " ")),
+  ].join(": ");
 }
 
 function History({ kind, id, version }: { kind: Kind; id: string; version: string }) {
@@ -198,6 +231,7 @@ function History({ kind, id, version }: { kind: Kind; id: string; version: strin
               <Status status={event.status_after} field={kind.status} />
             </div>
           )}
+          <Changes details={event.details ?? {}} />
           {text(event.details?.why) && (
             <div className="small foreign">{causeOf(text(event.details?.why) ?? "")}</div>
           )}

@@ -1,9 +1,10 @@
 /** The people of a business, the one who decides first. */
-import { percent } from "@/kit";
+import { Sureness } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 import { Address } from "./Cell";
 import type { PersonItem } from "./model";
+import { Email, Phone } from "./Reach";
 
 export function People({ people }: { people: readonly PersonItem[] }) {
   if (!people.length) return null;
@@ -18,14 +19,24 @@ export function People({ people }: { people: readonly PersonItem[] }) {
                 <strong>{person.name}</strong>
                 {person.role && `, ${person.role}`}
               </span>
-              <span className="small faint number">{percent(person.confidence)}</span>
+              <Sureness share={person.confidence} />
             </div>
             {person.is_decision_maker && (
               <p className="small soft foreign">{texts.people.decisionMaker(person.reason)}</p>
             )}
+            {person.reach?.kind === "suggestion" && (
+              <p className="small soft foreign">
+                {texts.people.suggestion(person.reach.value, person.reach.reason)}
+              </p>
+            )}
+            {person.reach?.kind === "shared_inbox" && (
+              <p className="small soft foreign">
+                {texts.people.sharedInbox(person.reach.value, person.reach.reason)}
+              </p>
+            )}
             <div className="small row wrap foreign">
-              {person.email && <span>{person.email}</span>}
-              {person.phone && <span>{person.phone}</span>}
+              {person.email && <Email value={person.email} verdict={null} />}
+              {person.phone && <Phone value={person.phone} />}
               {person.page_url && <Address value={person.page_url} full />}
             </div>
           </li>

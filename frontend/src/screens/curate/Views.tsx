@@ -4,7 +4,17 @@ import { useState } from "react";
 import { write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { asked, useViews, VIEWS, type View, writtenQuery } from "@/api/views";
-import { Dialog, FormButtons, Input, Menu, type MenuItem, toast, toastError } from "@/kit";
+import { useMay } from "@/app/session";
+import {
+  Checkbox,
+  Dialog,
+  FormButtons,
+  Input,
+  Menu,
+  type MenuItem,
+  toast,
+  toastError,
+} from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 
@@ -19,6 +29,7 @@ interface ViewsProps {
 
 export function Views({ kind, query, columns, onOpen }: ViewsProps) {
   const queries = useQueryClient();
+  const mayAdminister = useMay("administer");
   const [isNaming, setNaming] = useState(false);
   const { data: all = [] } = useViews();
   const views = all.filter((view) => view.kind === kind.name);
@@ -36,13 +47,13 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
 
   const items: (MenuItem | "line")[] = [
     ...views.map((view) => ({
-      name: view.name,
+      name: view.is_shared ? texts.views.shared(view.name) : view.name,
       checked: view === open,
       run: () => onOpen(writtenQuery(view.query)),
     })),
     ...(views.length ? (["line"] as const) : []),
     { name: texts.views.saveViewAs, icon: "plus", run: () => setNaming(true) },
-    ...(open
+    ...(open && (open.is_mine || mayAdminister)
       ? [
           {
             name: texts.views.delete(open.name),
@@ -59,10 +70,12 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
       {isNaming && (
         <NameView
           onClose={() => setNaming(false)}
-          onName={async (name) => {
+          onName={async (name, isShared) => {
             try {
               const kept = { ...asked(query), columns: [...columns] };
-              await write("POST", "/views", { body: { name, kind: kind.name, query: kept } });
+              await write("POST", "/views", {
+                body: { name, kind: kind.name, query: kept, is_shared: isShared },
+              });
               setNaming(false);
               onOpen(writtenQuery(kept));
               toast({ kind: "good", text: texts.views.savedAs(name) });
@@ -77,26 +90,42 @@ export function Views({ kind, query, columns, onOpen }: ViewsProps) {
   );
 }
 
-function NameView({ onName, onClose }: { onName: (name: string) => void; onClose: () => void }) {
+interface NameViewProps {
+  onName: (name: string, isShared: boolean) => void;
+  onClose: () => void;
+}
+
+function NameView({ onName, onClose }: NameViewProps) {
   const [name, setName] = useState("");
+  const [isShared, setShared] = useState(false);
+  const mayShare = useMay("curate");
   return (
     <Dialog
       title={texts.views.saveView}
       onClose={onClose}
-      onSubmit={() => name.trim() && onName(name.trim())}
+      onSubmit={() => name.trim() && onName(name.trim(), isShared)}
       actions={
         <FormButtons onClose={onClose} disabled={!name.trim()}>
           {common.save}
         </FormButtons>
       }
     >
-      <Input
-        label={common.name}
-        hint={texts.views.savesTheFilters}
-        maxLength={100}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
+      <div className="stack">
+        <Input
+          label={common.name}
+          hint={texts.views.savesTheFilters}
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        {mayShare && (
+          <Checkbox
+            label={texts.views.forEverybody}
+            checked={isShared}
+            onChange={(event) => setShared(event.target.checked)}
+          />
+        )}
+      </div>
     </Dialog>
   );
 }

@@ -5,6 +5,9 @@ import { useSearch } from "@/app/router";
 import { type Filter, readFilters, writeFilter } from "./filters";
 
 const DEFAULT_SORT = "-updated_at";
+const MAP = "map";
+/** What a view does not remember. */
+const NOT_KEPT = new Set(["open", "view"]);
 /** How the browser remembers that a record was opened from the list. */
 const OPENED = "opened";
 
@@ -14,6 +17,9 @@ export interface Address {
   sort: string;
   /** The record that is open. */
   opened: string | null;
+  /** Whether the leads are shown on a map instead of in rows. */
+  isMap: boolean;
+  setMap: (isMap: boolean) => void;
   /** What the server is asked. */
   query: Query;
   /** What a saved view remembers. */
@@ -50,7 +56,9 @@ export function useAddress(): Address {
     sort,
     opened,
     query: { filter: filters.map(writeFilter), q: words, sort },
-    viewQuery: new URLSearchParams([...search].filter(([name]) => name !== "open")).toString(),
+    viewQuery: new URLSearchParams([...search].filter(([name]) => !NOT_KEPT.has(name))).toString(),
+    isMap: search.get("view") === MAP,
+    setMap: (isMap) => change({ view: isMap ? MAP : null }, { replace: false }),
     open,
     setFilters,
     setWords: (next) => change({ q: next || null, open: null }),

@@ -4,58 +4,73 @@ import type { Column, Kind } from "@/api/kinds";
 import { useSearch } from "@/app/router";
 import { Menu } from "@/kit";
 import { texts } from "@/texts/curate";
-import { useFields } from "./FilterBar";
+import { useFields } from "./fields";
+import { arranged, type Layout, moved, readLayout, remembered, writeLayout } from "./layout";
 import { ownColumn, ownFields } from "./own";
 
 export interface Columns {
   all: readonly Column[];
   shown: readonly Column[];
+  /** What a view keeps: the fields in their order, some with a width. */
+  written: readonly string[];
   isShown: (column: Column) => boolean;
   toggle: (column: Column) => void;
+  /** Make a column so wide, in the height of a letter. */
+  resize: (field: string, width: number) => void;
+  /** Put a column in the place of another. */
+  move: (field: string, onto: string) => void;
 }
 
 export function useColumns(kind: Kind): Columns {
   const key = `columns:${kind.id}`;
-  const [flipped, setFlipped] = useState<readonly string[]>(() => remembered(key));
+  const [kept, setKept] = useState<Layout>(() => remembered(key));
   const [search, change] = useSearch();
   const asked = search.get("columns");
-  const isShown = ({ field, is_hidden }: Column) =>
-    asked === null
-      ? flipped.includes(field) === is_hidden
-      : field === kind.columns[0]?.field || asked.split(",").includes(field);
+  const layout = asked === null ? kept : readLayout(asked.split(","));
   const { data: fields } = useFields(kind, kind.hasOwner);
   const all = useMemo(
     () => [...kind.columns, ...ownFields(fields ?? []).map(ownColumn)],
     [kind, fields],
   );
+  const first = kind.columns[0]?.field;
+  const isShown = ({ field, is_hidden }: Column) =>
+    asked === null
+      ? kept.flipped.includes(field) === is_hidden
+      : field === first || layout.order.includes(field);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown depends on these alone.
-  const shown = useMemo(() => all.filter(isShown), [all, flipped, asked]);
+  const shown = useMemo(() => arranged(all.filter(isShown), layout, first), [all, kept, asked]);
+  /** Keep what is shown now, changed: in the address of a view, else in the browser. */
+  function keep(columns: readonly Column[], widths: Layout["widths"], flipped = kept.flipped) {
+    const order = columns.map(({ field }) => field);
+    if (asked !== null) {
+      change({ columns: writeLayout(order, widths).join(",") });
+      return;
+    }
+    const next = { flipped, order, widths };
+    setKept(next);
+    localStorage.setItem(key, JSON.stringify(next));
+  }
   return {
     all,
     shown,
+    written: writeLayout(
+      shown.map(({ field }) => field),
+      layout.widths,
+    ),
     isShown,
-    toggle: ({ field }) => {
-      if (asked !== null) {
-        const others = all.filter((one) => isShown(one) !== (one.field === field));
-        change({ columns: others.map((one) => one.field).join(",") });
-        return;
-      }
-      const next = flipped.includes(field)
-        ? flipped.filter((other) => other !== field)
-        : [...flipped, field];
-      setFlipped(next);
-      localStorage.setItem(key, JSON.stringify(next));
+    toggle: (column) => {
+      const next = isShown(column)
+        ? shown.filter(({ field }) => field !== column.field)
+        : [...shown, column];
+      const { field } = column;
+      const flipped = kept.flipped.includes(field)
+        ? kept.flipped.filter((other) => other !== field)
+        : [...kept.flipped, field];
+      keep(next, layout.widths, flipped);
     },
+    resize: (field, width) => keep(shown, { ...layout.widths, [field]: width }),
+    move: (field, onto) => keep(moved(shown, field, onto), layout.widths),
   };
-}
-
-function remembered(key: string): string[] {
-  try {
-    const found: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
-    return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
-  } catch {
-    return [];
-  }
 }
 
 interface ColumnMenuProps {

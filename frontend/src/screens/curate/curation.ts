@@ -1,7 +1,9 @@
 /** What the parts of a Curate screen share: the list, what is selected, and what is done with it. */
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { useLive } from "@/api/events";
 import type { Kind } from "@/api/kinds";
+import { outbox } from "@/api/outbox/outbox";
+import { useEntries, useLeft } from "@/api/outbox/useOutbox";
 import { useMay } from "@/app/session";
 import type { Worked } from "./Assign";
 import { type Address, useAddress } from "./address";
@@ -10,9 +12,10 @@ import type { ListState } from "./entry";
 import { type RecordList, useRecordList } from "./list";
 import { type Marks, useMarks } from "./marks";
 import type { RecordChanges, Row } from "./model";
+import { saveCell } from "./save";
 import { NOTHING } from "./selection";
 
-export type Dialog = "assign" | "export" | "merge" | "own" | "pairs";
+export type Dialog = "assign" | "export" | "merge" | "own" | "pairs" | "sample";
 
 export interface Curation extends Marks {
   kind: Kind;
@@ -23,7 +26,6 @@ export interface Curation extends Marks {
   version: number;
   mayCurate: boolean;
   mayExport: boolean;
-  mayAdminister: boolean;
   dialog: Dialog | null;
   /** A decision about all that match, before it is confirmed. */
   wide: Wide | null;
@@ -38,6 +40,9 @@ export interface Curation extends Marks {
   meant: () => string[];
   assign: () => void;
   keepWork: (worked: Worked) => void;
+  /** Write one cell of a lead. */
+  setCell: (row: Row, field: string, value: string) => void;
+  keepMerge: (action: string | null, said: string) => void;
   undo: () => void;
 }
 
@@ -46,13 +51,13 @@ export function useCuration(kind: Kind): Curation {
   const { filters, words, opened } = address;
   const [records, state] = useRecordList(kind.path, address.query);
   const decisions = useDecisions(kind, records);
+  useWaiting(kind, records);
   const [version, changed] = useVersion(kind, records);
   const marks = useMarks(records, state, address);
   const [wide, setWide] = useState<Wide | null>(null);
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const mayCurate = useMay("curate");
   const mayExport = useMay("export");
-  const mayAdminister = useMay("administer");
   const { selection, setSelection } = marks;
 
   function decide(status: string, ids: readonly string[]) {
@@ -66,11 +71,20 @@ export function useCuration(kind: Kind): Curation {
     return id ? [id] : [];
   }
 
-  function keepWork(worked: Worked) {
+  function endDialog() {
     setDialog(null);
     setSelection(NOTHING);
     changed();
+  }
+
+  function keepWork(worked: Worked) {
+    endDialog();
     void decisions.keepWork(worked);
+  }
+
+  function keepMerge(action: string | null, said: string) {
+    endDialog();
+    void decisions.keepAction(action, said);
   }
 
   /** Decide about the selection, else about the record that is open or current. */
@@ -94,6 +108,11 @@ export function useCuration(kind: Kind): Curation {
     changed();
   }
 
+  const setCell = useCallback(
+    (row: Row, field: string, value: string) => void saveCell(kind, row, field, value),
+    [kind],
+  );
+
   const more = useCallback(() => void records.more(), [records]);
 
   return {
@@ -105,7 +124,6 @@ export function useCuration(kind: Kind): Curation {
     version,
     mayCurate,
     mayExport,
-    mayAdminister,
     dialog,
     wide,
     setDialog,
@@ -122,9 +140,23 @@ export function useCuration(kind: Kind): Curation {
     assign: () => {
       if (selection.isAll || meant().length > 0) setDialog("assign");
     },
+    setCell,
+    keepMerge,
     keepWork,
     undo: () => void decisions.undo(),
   };
+}
+
+/** Show what waits to be sent, of whichever tab; look again at what waits no more. */
+function useWaiting(kind: Kind, records: RecordList): void {
+  const entries = useEntries();
+  useEffect(() => {
+    const rows = records
+      .snapshot()
+      .rows.filter(({ id }) => entries.some((entry) => entry.records.some((one) => one.id === id)));
+    records.patch(new Map(rows.map((row) => [row.id, outbox.ahead(row, kind.path)])));
+  }, [entries, kind, records]);
+  useLeft(kind.path, (ids) => records.receive(new Map(ids.map((id) => [id, {}]))));
 }
 
 /** Count what changes, here and in the stream, and keep the list up to date with the stream. */
@@ -146,7 +178,12 @@ function useVersion(kind: Kind, records: RecordList): [number, () => void] {
       new Map(
         changes.map(({ id, status, stage_status, updated_at }): [string, Partial<Row>] => [
           id,
-          { [kind.status]: status, [kind.stageStatus]: stage_status, updated_at },
+          // A kind without a stage has no field for it: its name is empty.
+          {
+            [kind.status]: status,
+            updated_at,
+            ...(kind.stageStatus ? { [kind.stageStatus]: stage_status } : {}),
+          },
         ]),
       ),
     );

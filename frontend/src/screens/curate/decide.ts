@@ -2,6 +2,8 @@
 import { useRef } from "react";
 import { ofKind, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
+import type { Fields } from "@/api/outbox/entry";
+import { outbox, type Submission } from "@/api/outbox/outbox";
 import { plural, statusWord, toast, toastError, whole } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
@@ -16,14 +18,16 @@ export interface Wide {
   words: string;
 }
 
+/** Something that was done here, so that it can be taken back. */
 interface Made {
-  action: string;
-  /** Whether it was work on leads, which is taken back elsewhere. */
-  isWork?: boolean;
   said: string;
   turn: number;
   /** How the rows in sight were before. */
   before: ReadonlyMap<string, Row>;
+  /** Null, while the server has not answered. */
+  action: string | null;
+  /** What waits to be sent. */
+  submission?: Promise<Submission>;
 }
 
 const MOST_KEPT = 50;
@@ -32,35 +36,41 @@ const ABOUT = "decision";
 export function useDecisions(kind: Kind, records: RecordList) {
   const done = useRef<Made[]>([]);
   const turns = useRef(0);
-  const underWay = useRef<Promise<unknown>>(Promise.resolve());
 
-  function decide(status: string, ids: readonly string[], force = false): Promise<void> {
+  async function decide(status: string, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
     turns.current += 1;
-    const made = make(status, ids, force, turns.current);
-    underWay.current = Promise.allSettled([underWay.current, made]);
-    return made;
+    const after = { [kind.status]: status };
+    const before = records.patch(new Map(ids.map((id) => [id, after])));
+    const said = `${named(ids.length, before)}: ${statusWord(status, kind.status)}`;
+    const made: Made = { said, turn: turns.current, before, action: null };
+    remember(made);
+    const concerned = ids.map((id) => concern(id, before.get(id) ?? rowOf(id), after));
+    const draft = {
+      method: "POST",
+      path: ofKind(kind, "/status"),
+      body: { ids: [...ids], status },
+      kind: kind.path,
+      records: concerned,
+      said: statusWord(status, kind.status),
+    } as const;
+    try {
+      made.submission = outbox.submit(draft);
+      const outcome = await (await made.submission).settled;
+      if (outcome.state === "done") sayDecided(made, outcome.answer as Decided);
+      else forget(made);
+    } catch (error) {
+      forget(made);
+      records.patch(before);
+      toastError(error, () => void decide(status, ids));
+    }
   }
 
-  async function make(
-    status: string,
-    ids: readonly string[],
-    force: boolean,
-    turn: number,
-  ): Promise<void> {
-    if (ids.length === 0) return;
-    const change: Partial<Row> = { [kind.status]: status };
-    const before = records.patch(new Map(ids.map((id) => [id, change])));
-    try {
-      const decided = await write("POST", ofKind(kind, "/status"), {
-        body: { ids: [...ids], status, force },
-      });
-      keep(decided, status, turn, before);
-      // Some may have kept their status: Do Not Contact, for one, is not lifted in passing.
-      if (decided.changed < ids.length) records.receive(new Map(ids.map((id) => [id, {}])));
-    } catch (error) {
-      records.patch(before);
-      toastError(error, () => void decide(status, ids, force));
-    }
+  const rowOf = (id: string): Row | undefined => records.snapshot().rows[records.placeOf(id)];
+
+  function concern(id: string, row: Row | undefined, after: Fields) {
+    const before = row ? { [kind.status]: row[kind.status] } : after;
+    return { id, name: row ? kind.label(row) : kind.one, before, after };
   }
 
   async function decideAll(wide: Wide): Promise<void> {
@@ -69,34 +79,34 @@ export function useDecisions(kind: Kind, records: RecordList) {
     const decided = await write("POST", ofKind(kind, "/status"), {
       body: bodyOf(wide, false),
     });
-    keep(decided, wide.status, turn, new Map());
+    const said = `${named(decided.changed, new Map())}: ${statusWord(wide.status, kind.status)}`;
+    const made: Made = { said, turn, before: new Map(), action: null };
+    remember(made);
+    sayDecided(made, decided);
     await records.load();
   }
 
-  function keep(
-    decided: Decided,
-    status: string,
-    turn: number,
-    before: ReadonlyMap<string, Row>,
-  ): void {
-    const said = `${named(decided.changed, before)}: ${statusWord(status, kind.status)}`;
-    const action = decided.action_id;
-    if (!action || decided.changed === 0) {
-      const why = skippedWords(decided.skipped) || texts.decide.noneMatched;
+  function sayDecided(made: Made, decided: Decided): void {
+    const { action_id: action, changed, queued, skipped } = decided;
+    if (!action || changed === 0) {
+      forget(made);
+      const why = skippedWords(skipped) || texts.decide.noneMatched;
       toast({ about: ABOUT, text: texts.decide.nothingChanged(why) });
       return;
     }
-    // By the turn in which they were made: answers may overtake each other.
-    const made: Made = { action, said, turn, before };
-    remember(made);
-    const queued = decided.queued ? texts.decide.queued(whole(decided.queued)) : "";
+    made.action = action;
+    const inQueue = queued ? texts.decide.queued(whole(queued)) : "";
     toast({
       about: ABOUT,
       kind: "good",
-      text: said,
-      hint: [queued, skippedWords(decided.skipped)].filter(Boolean).join(", "),
+      text: made.said,
+      hint: [inQueue, skippedWords(skipped)].filter(Boolean).join(", "),
       action: { name: common.undo, run: () => undo(made) },
     });
+  }
+
+  function forget(made: Made): void {
+    done.current = done.current.filter((one) => one !== made);
   }
 
   function remember(made: Made): void {
@@ -107,19 +117,23 @@ export function useDecisions(kind: Kind, records: RecordList) {
 
   /** Keep what was assigned or filled in, so that it is taken back like a decision. */
   async function keepWork({ action_id: action, changed }: Worked): Promise<void> {
-    if (!action) {
+    if (action) {
+      await keepAction(action, texts.decide.updated(plural(changed, kind.one, kind.many)));
+    } else {
       toast({ about: ABOUT, text: texts.decide.nothingChangedAllOfThemHadThis });
-      return;
     }
+  }
+
+  /** Say what was done to several records, and keep it if it can be taken back. */
+  async function keepAction(action: string | null, said: string): Promise<void> {
     turns.current += 1;
-    const said = texts.decide.updated(plural(changed, kind.one, kind.many));
-    const made: Made = { action, isWork: true, said, turn: turns.current, before: new Map() };
-    remember(made);
+    const made: Made = { action, said, turn: turns.current, before: new Map() };
+    if (action) remember(made);
     toast({
       about: ABOUT,
       kind: "good",
       text: said,
-      action: { name: common.undo, run: () => undo(made) },
+      ...(action && { action: { name: common.undo, run: () => undo(made) } }),
     });
     await records.load();
   }
@@ -134,39 +148,48 @@ export function useDecisions(kind: Kind, records: RecordList) {
 
   /** Take back one action, or the last one that is not taken back yet. */
   async function undo(wanted?: Made): Promise<void> {
-    // One that is still on its way is the last: taking back the one before would be wrong.
-    if (!wanted) await underWay.current;
+    // By the turn in which they were made: answers may overtake each other.
     const made = wanted ?? done.current.at(-1);
     if (!made) {
       toast({ about: ABOUT, text: texts.decide.nothingToUndo });
       return;
     }
-    done.current = done.current.filter((one) => one !== made);
+    forget(made);
+    const { before } = made;
     try {
-      const undone = await takeBack(made);
-      toast({ about: ABOUT, ...wordsFor(undone, made.said) });
+      const taken = await takenBack(made);
       // Rows change where they stand: the list must not move under the cursor.
-      const { before } = made;
-      if (before.size === 0) await records.load();
-      else if (undone.restored === before.size) records.patch(before);
-      else records.receive(new Map([...before.keys()].map((id) => [id, {}])));
+      records.patch(before);
+      const outcome = await taken?.settled;
+      if (!outcome) toast({ about: ABOUT, text: texts.decide.undone(made.said) });
+      else if (outcome.state === "done") {
+        const undone = outcome.answer as Undone;
+        toast({ about: ABOUT, ...wordsFor(undone, made.said) });
+        if (before.size === 0) await records.load();
+        else records.receive(new Map([...before.keys()].map((id) => [id, {}])));
+      }
     } catch (error) {
       toastError(error);
       await records.load();
     }
   }
 
-  return { decide, decideAll, keepWork, undo };
-}
+  async function takenBack({ action, submission, before, said }: Made) {
+    const draft = {
+      method: "POST",
+      path: action ? `/actions/${action}/undo` : "",
+      kind: kind.path,
+      records: [...before].map(([id, row]) => ({
+        ...concern(id, rowOf(id), { [kind.status]: row[kind.status] }),
+      })),
+      said: texts.decide.undone(said),
+    } as const;
+    if (action) return outbox.submit(draft);
+    const sent = await submission;
+    return sent && outbox.takeBack(sent.id, draft);
+  }
 
-type TakenBack = Pick<Undone, "restored" | "skipped">;
-
-async function takeBack({ action, isWork }: Made): Promise<TakenBack> {
-  const path = { action_id: action };
-  if (!isWork) return write("POST", "/actions/{action_id}/undo", { path });
-  const undone = await write("POST", "/company-actions/{action_id}/undo", { path });
-  const left = undone.matched - undone.changed;
-  return { restored: undone.changed, skipped: left ? { "changed since": left } : {} };
+  return { decide, decideAll, keepAction, keepWork, undo };
 }
 
 /** Ask how many records a decision about all that match would mean. */
@@ -183,7 +206,7 @@ function bodyOf({ status, filters, words }: Wide, dryRun: boolean) {
   };
 }
 
-function wordsFor({ restored, skipped }: TakenBack, said: string): { text: string; hint?: string } {
+function wordsFor({ restored, skipped }: Undone, said: string): { text: string; hint?: string } {
   const why = skippedWords(skipped);
   if (restored === 0) return { text: texts.decide.notUndone(said), hint: why };
   return {

@@ -5,10 +5,10 @@
 import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { percent } from "@/kit/format";
-import { hasWords, statusWord, valueWord, wordOf } from "@/kit/words";
+import { hasWords, statusWord, surenessOf, valueWord, wordOf } from "@/kit/words";
 import { texts } from "@/texts/curate";
 import { texts as values } from "@/texts/values";
-import type { FieldInfo } from "./model";
+import { type FieldInfo, readable } from "./model";
 
 export interface Alternative {
   field: string;
@@ -90,19 +90,36 @@ function compared({ field, comparison: asked, value }: Alternative): Schemas["Al
   return { field, comparison, value: comparison === "one_of" ? value.split(",") : value };
 }
 
-export function describe(filter: Filter, kind?: Kind, nameOf: NameOf = fieldWord): string {
-  return alternativesOf(filter)
-    .map((one) => said(one, kind, nameOf))
-    .join(texts.filters.or);
+export function describe(
+  filter: Filter,
+  kind?: Kind,
+  nameOf: NameOf = fieldWord,
+  saidOf: SaidOf = wordIn,
+): string {
+  const [first, ...or] = alternativesOf(filter);
+  if (!first) return "";
+  // Several values of one field are said after its name, which is said once.
+  const isEither = or.every((one) => one.field === first.field && [first, one].every(isOneValue));
+  if (!isEither) return [first, ...or].map((one) => said(one, kind, nameOf, saidOf)).join(OR_SAID);
+  const values = or.map(({ field, value }) => saidOf(field, value));
+  return [said(first, kind, nameOf, saidOf), ...values].join(OR_SAID);
 }
+
+const OR_SAID = texts.filters.or;
+
+const isOneValue = ({ comparison }: Alternative): boolean => comparison === "equal";
 
 /** What a field is called; columns of one's own have a heading. */
 type NameOf = (field: string) => string;
+
+/** How a value of a field is read; an id, for one, has a name. */
+type SaidOf = (field: string, value: string) => string;
 
 function said(
   { field, comparison, value }: Alternative,
   kind: Kind | undefined,
   nameOf: NameOf,
+  saidOf: SaidOf,
 ): string {
   const name = nameOf(field);
   const beginning = `${name} ${comparisonWord(comparison)}`;
@@ -120,13 +137,15 @@ function said(
   if (kind && isShare(kind, field)) return `${beginning} ${percent(Number(value))}`;
   return `${beginning} ${value
     .split(",")
-    .map((one) => wordIn(field, one))
+    .map((one) => saidOf(field, one))
     .join(", ")}`;
 }
 
-const wordIn = (field: string, value: string): string => {
+/** A value of a field in words. */
+export const wordIn = (field: string, value: string): string => {
   if (field.endsWith("status") || field === "deliverability") return statusWord(value, field);
-  return hasWords(field) ? valueWord(value, field) : value;
+  if (field === "confidence") return surenessOf(Number(value)).word;
+  return hasWords(field) ? valueWord(value, field) : readable(value);
 };
 
 /** Lengths of time before now, as the API reads them (ISO 8601). */
@@ -153,6 +172,7 @@ export function fromDay(day: string, comparison: string): string {
 
 /** Whether people read a field in percent. */
 export const isShare = (kind: Kind, field: string | undefined): boolean =>
+  field !== "confidence" &&
   kind.columns.some((column) => column.field === field && column.show === "share");
 
 /** The values of a field to choose from, in words. */

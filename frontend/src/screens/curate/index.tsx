@@ -1,20 +1,26 @@
 /** One screen for every kind of record: look, decide, take back, take away. */
-import { useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { type Kind, kindOfScreen } from "@/api/kinds";
 import { useKeys } from "@/app/keys";
+import { retried } from "@/app/retried";
 import { go } from "@/app/router";
 import type { ScreenProps } from "@/app/routes";
-import { Button, Empty } from "@/kit";
+import { Button, Empty, Loading, Skeleton } from "@/kit";
 import { useColumns } from "./columns";
 import { useCuration } from "./curation";
 import { Dialogs } from "./Dialogs";
 import { FilterBar } from "./FilterBar";
 import { ListBody } from "./ListBody";
 import { ListHead } from "./ListHead";
-import { Pane } from "./Pane";
 import { keysOf } from "./shortcuts";
 import "./curate.css";
 import { texts } from "@/texts/curate";
+
+const REST_MS = 2000;
+
+const loadPane = retried(() => import("./Pane"));
+const Pane = lazy(loadPane);
+const LeadMap = lazy(retried(() => import("./LeadMap")));
 
 export default function Curate({ params }: ScreenProps) {
   const kind = kindOfScreen(params.kind ?? "");
@@ -25,7 +31,7 @@ export default function Curate({ params }: ScreenProps) {
         title={texts.screen.pageNotFound}
         actions={
           <Button look="primary" onClick={() => go("/")}>
-            {texts.screen.goToThePipeline}
+            {texts.screen.goHome}
           </Button>
         }
       />
@@ -38,12 +44,23 @@ function CurateKind({ kind }: { kind: Kind }) {
   const curation = useCuration(kind);
   const columns = useColumns(kind);
   const searchBox = useRef<HTMLInputElement>(null);
+  const picker = useRef<HTMLButtonElement>(null);
   useKeys(
     kind.title,
-    keysOf(curation, () => searchBox.current?.focus()),
+    keysOf(curation, {
+      search: () => searchBox.current?.focus(),
+      filter: () => picker.current?.click(),
+    }),
   );
   const { address, records, state } = curation;
   const { opened, open } = address;
+  const isListed = state.rows.length > 0;
+  useEffect(() => {
+    // The list comes first; what opens beside it is there before the server may be away.
+    const timer = isListed ? setTimeout(() => void loadPane(), REST_MS) : undefined;
+    return () => clearTimeout(timer);
+  }, [isListed]);
+  const isMap = address.isMap && kind.hasOwner;
   return (
     <div className={`screen curate ${opened ? "with-pane" : ""}`}>
       <ListHead curation={curation} columns={columns} />
@@ -52,24 +69,40 @@ function CurateKind({ kind }: { kind: Kind }) {
         words={address.words}
         filters={address.filters}
         search={searchBox}
+        picker={picker}
         version={curation.version}
         onWords={address.setWords}
         onFilters={address.setFilters}
       />
       <div className="curate-body">
-        <ListBody curation={curation} columns={columns.shown} />
+        {isMap ? (
+          <Suspense fallback={<Loading />}>
+            <LeadMap curation={curation} />
+          </Suspense>
+        ) : (
+          <ListBody curation={curation} columns={columns} />
+        )}
         {opened && (
-          <Pane
-            key={opened}
-            kind={kind}
-            id={opened}
-            row={state.rows[records.placeOf(opened)]}
-            mayCurate={curation.mayCurate}
-            onDecide={curation.decideOpened}
-            onStep={curation.move}
-            onClose={() => open(null)}
-            onChanged={curation.reload}
-          />
+          <Suspense
+            fallback={
+              <div className="pane">
+                <Skeleton lines={8} />
+              </div>
+            }
+          >
+            <Pane
+              key={opened}
+              kind={kind}
+              id={opened}
+              row={state.rows[records.placeOf(opened)]}
+              mayCurate={curation.mayCurate}
+              onDecide={curation.decideOpened}
+              onStep={curation.move}
+              onClose={() => open(null)}
+              onChanged={curation.reload}
+              onWorked={curation.keepWork}
+            />
+          </Suspense>
         )}
       </div>
       <Dialogs curation={curation} />

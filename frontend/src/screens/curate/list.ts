@@ -6,6 +6,7 @@
 import { type QueryClient, QueryObserver, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { ofKind, type Query, read } from "@/api/client";
+import { outbox } from "@/api/outbox/outbox";
 import { EMPTY, type Entry, holds, type ListState, placesOf } from "./entry";
 import type { ListAnswer, Row } from "./model";
 
@@ -114,9 +115,12 @@ export class RecordList {
     for (const [id, change] of changes) {
       const place = places.get(id);
       const row = place === undefined ? undefined : rows[place];
-      if (place === undefined || !row || holds(row, change)) continue;
+      if (place === undefined || !row) continue;
+      // What waits to be sent is newer than what is heard.
+      const next = outbox.ahead({ ...row, ...change }, this.path);
+      if (holds(row, next)) continue;
       before.set(id, row);
-      rows[place] = { ...row, ...change };
+      rows[place] = next;
     }
     if (before.size) this.set({ rows });
     return before;
@@ -206,8 +210,9 @@ export class RecordList {
     this.set({ rows, places: placesOf(rows), total });
   }
 
-  private fetch(more: Query): Promise<ListAnswer> {
-    return read(ofKind(this, ""), { query: { ...this.query, ...more } });
+  private async fetch(more: Query): Promise<ListAnswer> {
+    const page: ListAnswer = await read(ofKind(this, ""), { query: { ...this.query, ...more } });
+    return { ...page, items: page.items.map((row) => outbox.ahead(row, this.path)) };
   }
 
   private set(change: Partial<Entry>): void {

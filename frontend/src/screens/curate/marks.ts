@@ -19,19 +19,41 @@ export interface Marks {
   openPlace: (place: number) => void;
 }
 
+/** A record, and where it was: the list may be sorted anew around it. */
+interface Mark {
+  id: string | null;
+  place: number;
+}
+
+const NOWHERE: Mark = { id: null, place: -1 };
+
+/** The place of the open record, else of the marked one; of one that is gone, where it was. */
+function placeOf({ id, place }: Mark, records: RecordList, opened: string | null): number {
+  for (const wanted of [opened, id]) {
+    const now = wanted === null ? -1 : records.placeOf(wanted);
+    if (now >= 0) return now;
+  }
+  return place;
+}
+
 export function useMarks(
   records: RecordList,
   { rows }: ListState,
   { opened, open }: Address,
 ): Marks {
   const [selection, setSelection] = useState<Selection>(NOTHING);
-  const [current, setCurrent] = useState(-1);
+  const [mark, setMark] = useState<Mark>(NOWHERE);
+  const current = placeOf(mark, records, opened);
+  const setCurrent = useCallback(
+    (place: number) => setMark({ id: records.snapshot().rows[place]?.id ?? null, place }),
+    [records],
+  );
 
   // Another list is another question: what was selected in the old one is not meant.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is the whole condition.
   useEffect(() => {
     setSelection(NOTHING);
-    setCurrent(-1);
+    setMark(NOWHERE);
   }, [records]);
 
   const placeAfter = (by: number) => Math.max(0, Math.min(rows.length - 1, current + by));
@@ -58,14 +80,14 @@ export function useMarks(
         how === "extend" ? extend(before, list, place) : toggle(before, list, place),
       );
     },
-    [records],
+    [records, setCurrent],
   );
   const openPlace = useCallback(
     (place: number) => {
       setCurrent(place);
       open(records.snapshot().rows[place]?.id ?? null);
     },
-    [open, records],
+    [open, records, setCurrent],
   );
 
   function pickLoaded() {

@@ -22,6 +22,8 @@ export type EvidenceItem = Schemas["EvidenceOut"];
 
 export type DetailAnswer = Omit<Schemas["Detail_ContactOut_"], "record"> & { record: Row };
 
+export type MapVerdict = Schemas["MapVerdictOut"];
+
 export type PersonItem = Schemas["NamedPerson"];
 
 export type Decided = Schemas["StatusOut"];

@@ -16,6 +16,7 @@ export const ownFields = (fields: readonly FieldInfo[]): FieldInfo[] =>
 export function ownColumn({ name, title, type }: FieldInfo): Column {
   return {
     field: name,
+    sort: name,
     title: title ?? nameOf(name),
     width: 7,
     grow: 0,

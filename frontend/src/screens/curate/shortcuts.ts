@@ -6,11 +6,18 @@ import { texts } from "@/texts/curate";
 import type { Curation } from "./curation";
 import { NOTHING, toggle, widen } from "./selection";
 
-export function keysOf(curation: Curation, search: () => void): Key[] {
+/** What stands above the list and is reached by a key. */
+interface Above {
+  search: () => void;
+  filter: () => void;
+}
+
+export function keysOf(curation: Curation, { search, filter }: Above): Key[] {
   return [
     ...moving(curation),
     ...selecting(curation),
     { keys: "/", does: common.search, run: search },
+    { keys: "f", does: texts.shortcuts.filterTheList, run: filter },
     ...(curation.mayCurate ? deciding(curation) : []),
     ...(curation.mayExport
       ? [

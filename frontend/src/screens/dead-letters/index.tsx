@@ -53,10 +53,7 @@ export default function DeadLetters() {
   async function carryOut(command: Command, body: Schemas["DeadChosen"]) {
     setBusy(true);
     try {
-      const { changed } = await write("POST", "/dead-letters/{command}", {
-        path: { command },
-        body,
-      });
+      const { changed } = await write("POST", `/dead-letters/${command}`, { body });
       const done = command === "replay" ? texts.screen.queuedForRetry : texts.screen.dismissed;
       toast({ kind: "good", text: texts.screen.recordsDone(changed, done) });
     } catch (error) {

@@ -1,6 +1,6 @@
 /** The demo town: opened in a workspace of its own, visited, reset and closed. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { read, write } from "@/api/client";
 import { Button, Checkbox, Icon, Select, toastError } from "@/kit";
 import "./demo.css";
@@ -21,18 +21,32 @@ export const useDemo = () =>
     refetchInterval: ({ state }) => (state.data?.is_opening ? 500 : 5000),
   });
 
-/** Open the town; nothing, while it is open. */
+/** Go into the town, or out of it: everything is read anew, from there. */
+async function goTo(way: "POST" | "DELETE", screen: string): Promise<void> {
+  await write(way, "/demo/visit");
+  location.assign(screen);
+}
+
+const LEADS = "/curate/companies";
+
+/** Open the town, and go there as soon as it is open; nothing, while it is open. */
 export function DemoOffer() {
   const queries = useQueryClient();
   const { data } = useDemo();
   const [size, setSize] = useState("20");
   const [decides, setDecides] = useState(true);
+  const [isWanted, setWanted] = useState(false);
+  const isReady = isWanted && (data?.is_running ?? false);
+  useEffect(() => {
+    // Whoever decides by hand begins where there is something to decide.
+    if (isReady) void goTo("POST", decides ? LEADS : "/").catch(toastError);
+  }, [isReady, decides]);
   const open = useMutation({
     mutationFn: () => write("POST", "/demo", { body: { size: Number(size), decide: decides } }),
     onSuccess: (demo) => queries.setQueryData(DEMO, demo),
     onError: (error) => toastError(error),
   });
-  if (data?.is_running) return null;
+  if (data?.is_running && !isWanted) return null;
   return (
     <div className="first-way chosen">
       <h3>{texts.demo.tryTheDemoTown}</h3>
@@ -54,8 +68,11 @@ export function DemoOffer() {
       <Button
         look="primary"
         icon="town"
-        busy={open.isPending || (data?.is_opening ?? false)}
-        onClick={() => open.mutate()}
+        busy={open.isPending || isReady || (data?.is_opening ?? false)}
+        onClick={() => {
+          setWanted(true);
+          open.mutate();
+        }}
       >
         {texts.demo.tryTheDemoTown}
       </Button>
@@ -78,16 +95,7 @@ export function DemoNote() {
     onSuccess: (demo) => queries.setQueryData(DEMO, demo),
     onError: (error) => toastError(error),
   });
-  if (data?.is_here)
-    return (
-      <p className="demo-note" role="status">
-        <Icon name="town" />
-        <span>
-          {texts.demo.thisIsTheTown} <strong>{data.place}</strong>
-          {texts.demo.madeUp}
-        </span>
-      </p>
-    );
+  if (data?.is_here || data?.is_visited) return null;
   if (!data?.address) return null;
   return (
     <p className="demo-note" role="status">
@@ -95,15 +103,35 @@ export function DemoNote() {
       <span>
         {texts.demo.theTown} <strong>{data.place}</strong> {texts.demo.isOpen}
       </span>
-      <a className="button" href={data.address} target="_blank" rel="noopener">
+      <Button look="primary" onClick={() => goTo("POST", LEADS).catch(toastError)}>
         {texts.demo.visitTheTown}
-      </a>
+      </Button>
       <Button busy={reset.isPending} onClick={() => reset.mutate()}>
         {texts.demo.resetTheTown}
       </Button>
       <Button busy={close.isPending} onClick={() => close.mutate()}>
         {texts.demo.closeTheTown}
       </Button>
+    </p>
+  );
+}
+
+/** Say on every screen that what is shown is made up, and how to get back. */
+export default function DemoBar() {
+  const { data } = useDemo();
+  if (!data?.is_here && !data?.is_visited) return null;
+  return (
+    <p className="demo-note demo-bar" role="status">
+      <Icon name="town" />
+      <span className="grow">
+        {texts.demo.thisIsTheTown} <strong>{data.place}</strong>
+        {texts.demo.madeUp}
+      </span>
+      {data.is_visited && (
+        <Button small onClick={() => goTo("DELETE", "/").catch(toastError)}>
+          {texts.demo.leaveTheTown}
+        </Button>
+      )}
     </p>
   );
 }

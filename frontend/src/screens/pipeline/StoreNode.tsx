@@ -20,9 +20,7 @@ export function StoreNode({ kind, count }: { kind: Kind; count: KindCount | unde
       <span className="store-new small number">
         {waiting > 0
           ? texts.storeNode.toDecide(short(waiting))
-          : count?.total
-            ? texts.storeNode.noneToDecide
-            : texts.storeNode.noneYet}
+          : count && (count.total ? texts.storeNode.noneToDecide : texts.storeNode.noneYet)}
       </span>
     </Link>
   );

@@ -4,7 +4,6 @@ import { useMay } from "@/app/session";
 import { Failure, ScreenHead } from "@/kit";
 import { DemoNote } from "./Demo";
 import { FirstVisit } from "./FirstVisit";
-import { Funnel } from "./Funnel";
 import { Graph } from "./Graph";
 import { Jobs } from "./Jobs";
 import { isEmpty, standing } from "./standing";
@@ -41,7 +40,6 @@ export default function Pipeline() {
           <Jobs />
         </div>
         <div className="stack wide">
-          <Funnel counts={counts} />
           <Troubles />
         </div>
       </div>

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { type KindOut, rememberKinds } from "@/api/kinds";
 import type { Job, Stage, Throughput } from "@/api/pipeline";
 import { between } from "./Edges";
-import { scaled } from "./Funnel";
 import {
   changeHint,
   changesOf,
@@ -84,6 +83,7 @@ describe("the picture of the pipeline", () => {
       stage_field: "x_status",
       error_field: "x_error",
       unattended: null,
+      is_within_site_budget: false,
       busy: [],
     },
     columns: [],
@@ -96,6 +96,9 @@ describe("the picture of the pipeline", () => {
     is_mergeable: false,
     has_priority: false,
     has_owner: false,
+    has_pairs: false,
+    has_site_budget: false,
+    form: null,
     quick_filters: [],
   });
   it("has stages in their order, and records after what makes them", () => {
@@ -137,11 +140,6 @@ describe("how it stands", () => {
   it("is empty only when nothing ever was", () => {
     expect(isEmpty([stage({})])).toBe(true);
     expect(isEmpty([stage({ failed: 1 })])).toBe(false);
-  });
-  it("keeps small numbers in sight", () => {
-    expect(scaled(0, 100)).toBe(0);
-    expect(scaled(100, 100)).toBe(100);
-    expect(scaled(1, 1_000_000)).toBeGreaterThanOrEqual(3);
   });
 });
 

@@ -6,8 +6,8 @@ import { type Kind, kindNamed, kinds } from "@/api/kinds";
 import { explain } from "@/api/problem";
 import type { Schemas } from "@/api/types";
 import { Button, Dialog, FormButtons, IconButton, Input, plural, Select, statusWord } from "@/kit";
-import { useFields } from "@/screens/curate/FilterBar";
 import { FilterValue } from "@/screens/curate/FilterValue";
+import { useFields } from "@/screens/curate/fields";
 import {
   type Alternative,
   alternativesOf,
@@ -49,7 +49,7 @@ export function RuleForm({ rule, onSave, onClose }: RuleFormProps) {
   const [busy, setBusy] = useState(false);
   const statuses = kind.decisions.map((decision) => decision.status);
   const chosen = statuses.includes(status) ? status : (statuses[0] ?? "");
-  const isForBestPages = kindName === "pages" && chosen === "Selected";
+  const isForBestPages = kind.isWithinSiteBudget && chosen === kind.on;
   const conditions = filters
     .map((filter) => filterOfAll(alternativesOf(filter).filter(isUsable)))
     .filter((filter) => filter !== null)

@@ -33,6 +33,8 @@ interface MapProps {
   onPick?: (point: Point) => void;
   /** Called with the `data-id` of what was clicked. */
   onOpen?: (id: string) => void;
+  /** Dragging draws a line instead of moving the map; called with the line when it ends. */
+  onDraw?: ((outline: readonly Point[]) => void) | undefined;
   /** Drawn on top, in degrees: x is longitude, y is latitude southward. */
   children?: ReactNode;
   /** Words on top of everything, placed by shares of the picture. */
@@ -47,6 +49,7 @@ export function WorldMap({
   onView,
   onPick,
   onOpen,
+  onDraw,
   children,
   words,
   onWhole,
@@ -61,6 +64,7 @@ export function WorldMap({
     on: string | null;
   } | null>(null);
   const [isDragging, setDragging] = useState(false);
+  const [line, setLine] = useState<readonly Point[]>([]);
   const height = heightOf(view);
   const left = view.longitude - view.width / 2;
   const top = -view.latitude - height / 2;
@@ -98,6 +102,10 @@ export function WorldMap({
     const { x, y, view: start } = drag.current;
     if (Math.hypot(event.clientX - x, event.clientY - y) > 4) drag.current.hasMoved = true;
     if (!drag.current.hasMoved) return;
+    if (onDraw) {
+      setLine((before) => [...before, at(event)]);
+      return;
+    }
     setDragging(true);
     const east = ((x - event.clientX) / box.width) * start.width;
     const north = ((event.clientY - y) / box.height) * heightOf(start);
@@ -108,6 +116,11 @@ export function WorldMap({
     const click = drag.current && !drag.current.hasMoved ? drag.current : null;
     drag.current = null;
     setDragging(false);
+    if (onDraw) {
+      onDraw(line);
+      setLine([]);
+      return;
+    }
     if (!click) return;
     if (click.on) onOpen?.(click.on);
     else onPick?.(at(event));
@@ -121,7 +134,10 @@ export function WorldMap({
         viewBox={`${left} ${top} ${view.width} ${height}`}
         // A degree to the east is shorter than one to the north: the picture evens that out.
         preserveAspectRatio="none"
-        className={`${isDragging ? "dragging" : ""} ${onPick ? "pickable" : ""}`}
+        style={view.ratio ? { aspectRatio: view.ratio } : undefined}
+        className={[isDragging && "dragging", onPick && "pickable", onDraw && "drawing"]
+          .filter(Boolean)
+          .join(" ")}
         role="img"
         aria-label={label}
         onWheel={wheel}
@@ -140,6 +156,12 @@ export function WorldMap({
         ))}
         <Net view={view} left={left} top={top} height={height} />
         {children}
+        {line.length > 1 && (
+          <path
+            className="lasso"
+            d={`M${line.map(({ latitude, longitude }) => `${longitude} ${-latitude}`).join("L")}`}
+          />
+        )}
       </svg>
       <div className="map-words" aria-hidden="true">
         <NetWords view={view} />
@@ -200,7 +222,7 @@ export function Dot({
       cx={at.longitude}
       cy={-at.latitude}
       rx={(view.width * size) / 1000}
-      ry={(heightOf(view) * RATIO * size) / 1000}
+      ry={(heightOf(view) * (view.ratio ?? RATIO) * size) / 1000}
     >
       {children}
     </ellipse>

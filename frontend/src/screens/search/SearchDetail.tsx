@@ -25,10 +25,18 @@ import {
 import { LineProblems } from "@/screens/batches/Mapping";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/search";
+import { Completeness } from "./Completeness";
 import { type Changes, companiesOf, LIVE, placesOf, type Search, shaped, titleOf } from "./data";
+import { FindContacts } from "./FindContacts";
 import { FoundList } from "./FoundList";
+import { ImportPanel } from "./ImportPanel";
+import { LeadFunnel } from "./LeadFunnel";
+import { Schedule } from "./Schedule";
 import { kindOf, placeOf } from "./SearchList";
 import { SearchMap } from "./SearchMap";
+
+/** What people brought: nothing was asked of anybody, and nothing costs. */
+const FILE = "file";
 
 type Command = "rerun" | "cancel" | "pause" | "resume";
 
@@ -43,6 +51,7 @@ export function SearchDetail({ id }: { id: string }) {
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Skeleton lines={6} />;
   const { record: search, changes } = data;
+  const isFile = search.source === FILE;
   return (
     <>
       <p className="small back">
@@ -51,7 +60,7 @@ export function SearchDetail({ id }: { id: string }) {
         </Link>
       </p>
       <ScreenHead
-        title={`${kindOf(search)} · ${placeOf(search)}`}
+        title={isFile ? placeOf(search) : `${kindOf(search)} · ${placeOf(search)}`}
         about={
           <span className="row wrap">
             <Status status={search.status} />
@@ -73,12 +82,18 @@ export function SearchDetail({ id }: { id: string }) {
                 </Link>
               </>
             )}
+            <FindContacts searchId={search.id} />
             <Commands search={search} />
           </>
         }
       />
       {search.error && <Failure error={new ApiError(0, { detail: causeOf(search.error) })} />}
       <Progress search={search} />
+      <ImportPanel search={search} />
+      {search.found_count > 0 && <Yield search={search} />}
+      {search.found_count > 0 && !isFile && (
+        <Completeness id={search.id} version={search.found_count} />
+      )}
       {search.problems.length > 0 && (
         <Panel
           title={texts.searchDetail.linesWithProblems}
@@ -90,11 +105,33 @@ export function SearchDetail({ id }: { id: string }) {
       <div className="search-columns">
         <SearchMap search={search} />
         <div className="stack wide">
+          {!isFile && <Schedule searchId={search.id} />}
           {changes.previous_id && <ChangesPanel changes={changes} />}
           <FoundList search={search} />
         </div>
       </div>
     </>
+  );
+}
+
+/** Companies are put together long after a search has ended. */
+const YIELD_MS = 5000;
+
+/** From places to deals: what this search has brought. */
+function Yield({ search }: { search: Search }) {
+  const { data } = useQuery({
+    queryKey: ["searches", search.id, "funnel", search.found_count],
+    queryFn: () => read("/reports/funnels", { query: { search_id: [search.id] } }),
+    refetchInterval: YIELD_MS,
+  });
+  const [funnel] = data ?? [];
+  const { companies } = useYield(search);
+  // Before they are put together, a funnel of zeros would say that there are none.
+  if (companies === 0) return null;
+  return (
+    <Panel title={texts.searchDetail.whatItBrought}>
+      {funnel ? <LeadFunnel funnel={funnel} /> : <Skeleton lines={6} />}
+    </Panel>
   );
 }
 
@@ -157,7 +194,7 @@ function Commands({ search }: { search: Search }) {
           {common.resume}
         </Button>
       )}
-      <Button icon="refresh" look="primary" busy={busy} onClick={run("rerun")}>
+      <Button icon="refresh" busy={busy} onClick={run("rerun")}>
         {texts.searchDetail.runAgain}
       </Button>
       {isAsking && (
@@ -222,26 +259,34 @@ function Progress({ search }: { search: Search }) {
           value={whole(search.found_count)}
           note={newness(search)}
         />
-        <Stat name={texts.searchDetail.companies} value={whole(companies)} />
+        <Stat
+          name={texts.searchDetail.companies}
+          value={companies ? whole(companies) : "–"}
+          note={search.found_count > 0 && companies === 0 && texts.searchDetail.soonCompanies}
+        />
         <Stat
           name={texts.searchDetail.contacts}
           value={whole(contacts)}
           note={costEach(search, contacts)}
         />
-        <Stat
-          name={texts.searchDetail.requests}
-          value={whole(made)}
-          note={isLive && (left ? texts.searchDetail.aboutLeft(short(left)) : progress.phase)}
-        />
-        <Stat
-          name={texts.searchDetail.spent}
-          value={money(Number(search.spent))}
-          note={
-            search.budget === null
-              ? texts.searchDetail.noBudgetSet
-              : texts.searchDetail.ofBudget(money(Number(search.budget)))
-          }
-        />
+        {search.source !== FILE && (
+          <>
+            <Stat
+              name={texts.searchDetail.requests}
+              value={whole(made)}
+              note={isLive && (left ? texts.searchDetail.aboutLeft(short(left)) : progress.phase)}
+            />
+            <Stat
+              name={texts.searchDetail.spent}
+              value={money(Number(search.spent))}
+              note={
+                search.budget === null
+                  ? texts.searchDetail.noBudgetSet
+                  : texts.searchDetail.ofBudget(money(Number(search.budget)))
+              }
+            />
+          </>
+        )}
         <Stat
           name={texts.searchDetail.finished}
           value={search.finished_at ? <Time at={search.finished_at} /> : "–"}
@@ -271,7 +316,7 @@ function useYield({ id, found_count }: Search): { companies: number; contacts: n
       return { companies: companies.total.count, contacts: contacts.total.count };
     },
     enabled: found_count > 0,
-    refetchInterval: 5000,
+    refetchInterval: YIELD_MS,
   });
   return data ?? { companies: 0, contacts: 0 };
 }

@@ -34,7 +34,8 @@ export function SearchMap({ search }: { search: Search }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const labels = useMemo(() => (view ? labelsOf(places, view, width) : []), [places, view, width]);
-  if (!view || !whole) return coverage && <Said coverage={coverage} />;
+  if (!view || !whole)
+    return coverage && <Said coverage={coverage} isFile={search.source === "file"} />;
   return (
     <Panel
       title={texts.searchMap.map}
@@ -91,9 +92,9 @@ function wholeOf(
 }
 
 /** A search without a place on the map still says how complete it is. */
-function Said({ coverage }: { coverage: Coverage }) {
+function Said({ coverage, isFile }: { coverage: Coverage; isFile: boolean }) {
   return (
-    <Panel title={texts.searchMap.coverage} actions={<Complete coverage={coverage} />}>
+    <Panel title={texts.searchMap.coverage} actions={!isFile && <Complete coverage={coverage} />}>
       <p>{causeOf(coverage.why)}</p>
       {coverage.lacks_service_areas && <ServiceAreas />}
     </Panel>

@@ -16,10 +16,12 @@ export interface Point {
 export interface View extends Point {
   /** Degrees of longitude from left to right; latitude and longitude are the middle. */
   width: number;
+  /** How much wider than high the picture is, where it is not `RATIO`. */
+  ratio?: number;
 }
 
 export const WORLD: View = { latitude: 20, longitude: 0, width: 360 };
-/** How much wider than high the picture is. */
+/** How much wider than high a picture usually is. */
 export const RATIO = 2;
 const METRES_PER_DEGREE = 111_320;
 const SMALLEST = 0.002;
@@ -35,8 +37,8 @@ export const degreesEast = (metres: number, latitude: number): number =>
   degreesNorth(metres) / narrowing(latitude);
 
 /** Degrees of latitude from top to bottom, so that a circle of the land is one of the picture. */
-export const heightOf = ({ latitude, width }: View): number =>
-  (width * narrowing(latitude)) / RATIO;
+export const heightOf = ({ latitude, width, ratio = RATIO }: View): number =>
+  (width * narrowing(latitude)) / ratio;
 
 /** Where a point stands in the picture, as shares of its width and its height. */
 export function placed(view: View, point: Point): { x: number; y: number } {
@@ -52,6 +54,7 @@ export function zoomed(view: View, factor: number, around: Point = view): View {
   const width = Math.min(360, Math.max(SMALLEST, view.width * factor));
   const share = width / view.width;
   return clamped({
+    ...view,
     width,
     latitude: around.latitude + (view.latitude - around.latitude) * share,
     longitude: around.longitude + (view.longitude - around.longitude) * share,
@@ -69,16 +72,16 @@ function clamped(view: View): View {
 }
 
 /** A view in which all of the boxes fit. */
-export function around(boxes: readonly Box[]): View {
+export function around(boxes: readonly Box[], ratio: number = RATIO): View {
   if (boxes.length === 0) return WORLD;
   const south = Math.min(...boxes.map((box) => box[0]));
   const west = Math.min(...boxes.map((box) => box[1]));
   const north = Math.max(...boxes.map((box) => box[2]));
   const east = Math.max(...boxes.map((box) => box[3]));
   const latitude = (south + north) / 2;
-  const high = ((north - south) * RATIO) / narrowing(latitude);
+  const high = ((north - south) * ratio) / narrowing(latitude);
   const width = Math.min(360, Math.max(east - west, high, SMALLEST) * MARGIN);
-  return { latitude, longitude: (west + east) / 2, width };
+  return { latitude, longitude: (west + east) / 2, width, ...(ratio === RATIO ? {} : { ratio }) };
 }
 
 /** The smallest box around an area. */

@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { read, write } from "@/api/client";
 import { filtered, type Kind, kindNamed } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
-import { common } from "@/texts/common";
+import { valueWord } from "@/kit";
 import { texts } from "@/texts/search";
 import type { Area, Box } from "./area";
 
 export type Source = Schemas["SourceOut"];
 export type SearchIn = Schemas["SearchIn"];
 export type Estimate = Schemas["EstimateOut"];
-export type Changes = Schemas["Changes"];
+export type Changes = Schemas["SearchChanges"];
 
 export interface Leaf {
   box: Box;
@@ -50,14 +50,7 @@ export const shaped = (detail: Schemas["SearchDetail"]): SearchDetail => ({
 
 export const LIVE = new Set(["Queued", "InProgress"]);
 
-const TITLES: Record<string, string> = {
-  osm: texts.data.openstreetmap,
-  google: texts.data.googlePlaces,
-  file: common.file,
-  demo: texts.data.demoTown,
-};
-
-export const titleOf = (source: string): string => TITLES[source] ?? source;
+export const titleOf = (source: string): string => valueWord(source, "source");
 
 export function useSources() {
   return useQuery({

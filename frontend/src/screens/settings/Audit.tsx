@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { read } from "@/api/client";
 import type { Schemas } from "@/api/types";
-import { Button, Failure, Panel, Skeleton, said, Table, Time } from "@/kit";
+import { Button, Failure, Panel, Skeleton, said, Table, Time, whole } from "@/kit";
 import { texts } from "@/texts/settings";
 import { happened } from "./happened";
 
@@ -30,7 +30,7 @@ export function Audit() {
           },
           {
             name: texts.audit.what,
-            show: (entry) => happened(entry.action, entry.subject),
+            show: (entry) => happened(entry.action, entry.subject, entry.details),
           },
           {
             name: texts.audit.details,
@@ -51,9 +51,15 @@ export function Audit() {
 }
 
 const LONGEST = 160;
+const COUNTS: Record<string, (count: string) => string> = texts.audit.counts;
 
 function shortened(details: Entry["details"]): string {
-  const entries = Object.entries(details ?? {}).filter(([name]) => !name.endsWith("_id"));
-  const written = entries.length ? said(Object.fromEntries(entries)) : "";
+  const entries = Object.entries(details ?? {}).filter(
+    // That nothing was queued, or that it was a command, says nothing.
+    ([name, value]) => !name.endsWith("_id") && name !== "command" && value !== 0,
+  );
+  const written = entries
+    .map(([name, value]) => COUNTS[name]?.(whole(Number(value))) ?? said({ [name]: value }))
+    .join("; ");
   return written.length > LONGEST ? `${written.slice(0, LONGEST)}…` : written;
 }

@@ -34,7 +34,7 @@ import { useChange } from "./change";
 import { dueTone, momentOf, todayHere } from "./due";
 
 type Notice = Schemas["NoticeOut"];
-type State = Schemas["State"];
+type State = Schemas["NoticeState"];
 
 const NOTICES = ["notices"] as const;
 const SOON_MS = 1000;

@@ -107,6 +107,8 @@ export function People() {
               show: (person) =>
                 person.disabled_at ? (
                   <Badge tone="bad">{texts.people.deactivated}</Badge>
+                ) : person.is_invited ? (
+                  <Badge tone="warn">{texts.people.invited}</Badge>
                 ) : (
                   <Badge tone="good">{texts.people.active}</Badge>
                 ),

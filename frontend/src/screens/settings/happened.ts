@@ -7,11 +7,18 @@ const SAID: Record<string, string> = {
   "unsuppressed suppressions": texts.happened.removedFromDoNotContact,
   "informed notices": texts.happened.markedAsNotified,
   "reopened notices": texts.happened.markedAsNotNotified,
+  "searched searches": texts.happened.searchStarted,
+  "parted companies": texts.happened.splitACompany,
   "purged contacts": texts.happened.contactsDeletedAtTheEnd,
 };
 
 /** `key.created` of `api-keys/1f…` is "Key created"; `decided` of `pages` is "Decided pages". */
-export function happened(action: string, subject: string): string {
+export function happened(
+  action: string,
+  subject: string,
+  details?: Readonly<Record<string, unknown>> | null,
+): string {
+  if (action === "commanded") return texts.happened.imports[String(details?.command)] ?? action;
   const known = SAID[`${action} ${subject}`];
   if (known) return known;
   const words = wordOf(action.replace(/[.\s-]/g, "_"));

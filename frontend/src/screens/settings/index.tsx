@@ -4,22 +4,36 @@ import type { ScreenProps } from "@/app/routes";
 import { useMay, useSession } from "@/app/session";
 import { Badge, Panel, ScreenHead, short, TabPanel, Tabs } from "@/kit";
 import { Audit } from "./Audit";
+import { Connections } from "./connections";
 import { Keys } from "./Keys";
 import { Notices, useOverdue } from "./Notices";
 import { People } from "./People";
 import { Sessions } from "./Sessions";
 import { Suppressions } from "./Suppressions";
 import { System } from "./System";
+import { Webhooks } from "./Webhooks";
 import "./settings.css";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/settings";
+import { texts as webhookTexts } from "@/texts/webhooks";
 
-type Part = "system" | "people" | "keys" | "sessions" | "suppressions" | "notices" | "audit";
+type Part =
+  | "system"
+  | "people"
+  | "keys"
+  | "webhooks"
+  | "connections"
+  | "sessions"
+  | "suppressions"
+  | "notices"
+  | "audit";
 
 const PARTS: readonly { id: Part; name: string }[] = [
   { id: "system", name: texts.screen.system },
   { id: "people", name: common.people },
   { id: "keys", name: texts.screen.apiKeys },
+  { id: "webhooks", name: webhookTexts.webhooks },
+  { id: "connections", name: texts.screen.connections },
   { id: "sessions", name: texts.screen.sessions },
   { id: "suppressions", name: common.doNotContact },
   { id: "notices", name: texts.screen.privacyNotices },
@@ -30,6 +44,8 @@ const SHOWN = {
   system: System,
   people: People,
   keys: Keys,
+  webhooks: Webhooks,
+  connections: Connections,
   sessions: Sessions,
   suppressions: Suppressions,
   notices: Notices,
