@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import check
+from scrapersky.kit.build import version
+from scripts import check, regenerate
 from scripts.affected import EVERYTHING, Plan, plan_for
 from scripts.tested import (
     Results,
@@ -50,7 +51,7 @@ except KeyboardInterrupt:
     [
         ("src/scrapersky/db/explain.py", ("tests/db",)),
         ("src/scrapersky/api/records/listing.py", ("tests/api/records",)),
-        ("src/scrapersky/api/account/router.py", ("tests/api",)),
+        ("src/scrapersky/api/account/user.py", ("tests/api",)),
         ("src/scrapersky/settings.py", ("tests/test_settings.py",)),
         ("tests/db/test_embedded.py", ("tests/db/test_embedded.py",)),
         ("tests/db/test_gone.py", None),
@@ -222,3 +223,22 @@ def test_a_run_that_is_ended_left_its_tests_and_their_servers_running(
         said = run.stdout.read()
 
     assert (said, run.returncode != 0) == ("interrupted\nended\n", True)
+
+
+def test_what_was_generated_from_a_generated_page_stayed_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "contents.md", tmp_path / "page.md"
+    second.write_text("old")
+    made: list[str] = []
+    files = {first: second.read_text, second: lambda: "new"}
+    monkeypatch.setattr(regenerate, "ROOT", tmp_path)
+    monkeypatch.setattr(regenerate, "FILES", files)
+    monkeypatch.setattr(regenerate, "revisions", lambda: ("9999_of_tomorrow",))
+    monkeypatch.setattr("scripts.page.types", lambda: made.append("types"))
+    monkeypatch.setattr("scripts.release_fixture.make", made.append)
+
+    regenerate.main()
+
+    assert (first.read_text(), second.read_text()) == ("new", "new")
+    assert made == ["types", version()]

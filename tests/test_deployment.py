@@ -32,10 +32,8 @@ from scripts.deployment import (
     DEPLOY,
     SMALL_COMPOSE,
     VALUES,
-    files,
     scheduler_variables,
     usual_variables,
-    written,
 )
 
 FIGURE = re.compile(r"\bscrapersky_[a-z_]+")
@@ -70,13 +68,6 @@ def expressions() -> Iterator[str]:
     yield from (rule["expr"] for rule in RULES)
     for panel in PANELS:
         yield from (target["expr"] for target in panel.get("targets", ()))
-
-
-@pytest.mark.parametrize(("path", "lines"), files())
-def test_the_compose_file_and_the_chart_list_every_scheduler_variable(
-    path: Path, lines: Iterator[str]
-) -> None:
-    assert path.read_text() == written(path, lines), "run: python -m scripts.deployment"
 
 
 def test_every_setting_that_the_deployment_names_exists() -> None:

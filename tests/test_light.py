@@ -53,10 +53,3 @@ def test_a_parser_loads_the_readers_of_contacts_but_a_worker_does_not() -> None:
     assert {"scrapersky.stages.wf7_page_curation", SETTINGS} < worker
     assert READERS not in worker
     assert "contact_extraction.contacts.phone" in loaded_by(READERS)
-
-
-def test_the_help_of_config_loads_no_stage() -> None:
-    light = loaded_by("scrapersky.cli.commands.upkeep")
-
-    assert "scrapersky.cli.commands.upkeep" in light
-    assert not [name for name in light if name.startswith("scrapersky.stages")]

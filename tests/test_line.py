@@ -68,3 +68,26 @@ def test_a_killed_run_left_its_databases_in_memory_for_good(
     made = scratch.scratch_directory("kind")
 
     assert {*tmp_path.iterdir()} == {used, made}
+
+
+@pytest.mark.slow
+def test_a_test_that_hung_stopped_the_others_with_it(tmp_path: Path) -> None:
+    (tmp_path / "test_some.py").write_text(
+        "import socket, time, pytest\n"
+        "def test_hangs():\n    one, other = socket.socketpair()\n    one.recv(1)\n"
+        "@pytest.fixture\ndef slow():\n    time.sleep(60)\n"
+        "def test_begins_never(slow): pass\n"
+        "def test_is_well(): pass\n"
+    )
+    line = ("-p", "conftest", "-n", "2", "--dist", "loadgroup", "--stuck-after=1")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *line, tmp_path],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "1 failed, 1 passed, 1 error" in done.stdout, done
+    assert "    one.recv(1)" in done.stdout

@@ -26,15 +26,15 @@ from scrapersky.crawler import CrawlerPolicy
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
-from scrapersky.db.transaction import committed
-from scrapersky.demo.town import Invitation
-from scrapersky.demo.truth import Comparison, FindingKind
+from scrapersky.db.transaction import run_in_transaction
+from scrapersky.demo.services import town_policy, town_services
 from scrapersky.observability.log import configure_logs
-from scrapersky.pipeline.mail_server import DnsMailServers
 from scrapersky.records.audit import Actor
-from scrapersky.scheduler.app import World, background_work
+from scrapersky.scheduler.app import up
 from scrapersky.settings import SYSTEM_USER_ID, Settings
 from scrapersky.stages import PIPELINE
+from simulated_town.town import TownEndpoint
+from simulated_town.truth import FactKind, TruthComparison
 
 PREFIXES = tuple(stage.settings.prefix for stage in PIPELINE)
 START_TIMEOUT = 120.0
@@ -62,7 +62,7 @@ class Order:
     """Everything a worker process is told; it travels by pickle."""
 
     url: str
-    invitation: Invitation
+    endpoint: TownEndpoint
     delay: float = 0.0
     slowest: float = 3.0
     """Seconds that one fetch may take; hosts of a killed worker rest a little longer."""
@@ -72,7 +72,9 @@ class Order:
     @property
     def policy(self) -> CrawlerPolicy:
         """How the town is visited."""
-        policy = self.invitation.policy(host_delay=timedelta(seconds=self.delay))
+        policy = town_policy(
+            self.endpoint.port, host_delay=timedelta(seconds=self.delay)
+        )
         span = timedelta(seconds=self.slowest)
         return replace(
             policy, limits=replace(policy.limits, headers=span, total=span)
@@ -105,17 +107,10 @@ async def serve(order: Order, ready: Event) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     target = parse_target(order.url)
     async with AsyncExitStack() as stack:
-        source = await stack.enter_async_context(order.invitation.source())
-        world = World(
-            policy=order.policy,
-            resolver=order.invitation.resolver,
-            sources={source.name: source},
-            mail_servers=DnsMailServers(("127.0.0.1",), order.invitation.dns_port),
-        )
+        services = await stack.enter_async_context(town_services(order.endpoint))
+        services = replace(services, policy=order.policy)
         settings = settings_for(order.environment)
-        await stack.enter_async_context(
-            background_work(settings, target, world=world, ticking=False)
-        )
+        await stack.enter_async_context(up(settings, target, services=services))
         ready.set()
         await stop.wait()
 
@@ -222,7 +217,7 @@ class Desk:
         # Here, because the workers load this module too, and no command.
         from scrapersky.cli.demo import begin  # noqa: PLC0415
 
-        return (await begin(self.engine, settings_for({}), source)).search_id
+        return (await begin(self.engine, settings_for({}))).search_id
 
     async def validate(self) -> None:
         """Queue the validation of every contact that has an address."""
@@ -236,8 +231,8 @@ class Desk:
                 )
             )
 
-        await committed(self.engine, queue)
-        await curation_sdk.wake(self.engine, "contact_validation")
+        await run_in_transaction(self.engine, queue)
+        await curation_sdk.control.wake(self.engine, "contact_validation")
 
     async def open(self) -> int:
         """Count everything whose work is not over."""
@@ -286,9 +281,9 @@ class Desk:
         )
         return set(found)
 
-    async def compare(self, invitation: Invitation) -> Comparison:
+    async def compare(self, endpoint: TownEndpoint) -> TruthComparison:
         """Compare what was found with the truth."""
-        from scrapersky.cli.demo import findings  # noqa: PLC0415
+        from scrapersky.cli.demo import found_facts  # noqa: PLC0415
 
-        kinds = (FindingKind.EMAIL, FindingKind.PHONE)
-        return invitation.truth.compare(await findings(self.engine), kinds)
+        kinds = (FactKind.EMAIL, FactKind.PHONE)
+        return endpoint.truth.compare(await found_facts(self.engine), kinds)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from curation_sdk.crash_rule import BENEFIT_OF_DOUBT
-from scrapersky.demo.apart import TownApart, town_apart
-from scrapersky.demo.truth import Finding
 from scrapersky.stages import MAX_CRASHES
 from sdk_tests.rig.cluster import Cluster, running_cluster
+from simulated_town.process import TownProcess, town_process
+from simulated_town.truth import SiteFact
 from tests.acceptance.rig import Desk, Order, a_crew, a_desk, with_leases
 
 DELAY = 0.05
@@ -63,7 +63,7 @@ class Report:
     deaths: list[tuple[Any, ...]] = field(default_factory=list)
     """Dead letters: their stage, kind, tries and reason."""
     missed: int = -1
-    missing: list[Finding] = field(default_factory=list)
+    missing: list[SiteFact] = field(default_factory=list)
     wrong: int = -1
     too_fast: int = -1
     """Requests that overlapped, and sites that were asked again too soon."""
@@ -82,7 +82,7 @@ class Stage:
     """Everything a scenario may do things to."""
 
     cluster: Cluster
-    town: TownApart
+    town: TownProcess
     order: Order
     desk: Desk
 
@@ -93,11 +93,11 @@ async def a_stage(size: int) -> AsyncIterator[Stage]:
     with running_cluster() as cluster:
         cluster.create_database("town")
         async with (
-            town_apart(size=size, trouble=False) as town,
+            town_process(size=size, trouble=False) as town,
             a_desk(cluster.url("town")) as desk,
         ):
             order = Order(
-                cluster.url("town"), town.invitation, delay=DELAY,
+                cluster.url("town"), town.endpoint, delay=DELAY,
                 environment=with_leases(LEASE),
             )  # fmt: skip
             yield Stage(cluster, town, order, desk)
@@ -189,10 +189,10 @@ async def judge(stage: Stage, report: Report) -> None:
     report.deaths = await desk.rows(
         "SELECT stage, kind, tries, why FROM curation.dead_letter"
     )
-    compared = await desk.compare(stage.town.invitation)
-    report.missing = [each for tally in compared.tallies for each in tally.missed]
+    compared = await desk.compare(stage.town.endpoint)
+    report.missing = [each for score in compared.scores for each in score.missed]
     report.missed = len(report.missing)
-    report.wrong = sum(len(tally.wrong) for tally in compared.tallies)
+    report.wrong = sum(len(score.wrong) for score in compared.scores)
     records = [r for r in await stage.town.records() if r.site.endswith(".bv")]
     gaps = [r.shortest_gap for r in records if r.shortest_gap is not None]
     report.too_fast = sum(record.overlaps for record in records)

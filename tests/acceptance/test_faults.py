@@ -14,6 +14,7 @@ def expect_nothing_lost(storm: Report) -> None:
     assert storm.too_fast == 0
 
 
+@pytest.mark.slow
 async def test_kills_and_restarts_change_nothing_but_the_time() -> None:
     storm = await stormy(3, kills=1, restarts=1)
 

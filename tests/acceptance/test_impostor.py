@@ -8,12 +8,12 @@ import pytest
 from scrapersky.companies.matching import match_companies
 from scrapersky.curation.batch.submission import submit
 from scrapersky.db.connection import parse_target
-from scrapersky.demo.impostor import Imitation
-from scrapersky.demo.register import place_id
-from scrapersky.demo.town import Town
-from scrapersky.pipeline.mail_server import DnsMailServers
-from scrapersky.scheduler.app import World, background_work
+from scrapersky.demo.services import town_services
+from scrapersky.scheduler.app import work
 from sdk_tests.rig.waiting import HUNG
+from simulated_town.impostor import Imitation
+from simulated_town.register import place_id
+from simulated_town.town import Town
 from tests.acceptance.rig import Desk, a_desk, settings_for
 from tests.conftest import TestDatabase
 
@@ -48,14 +48,11 @@ async def test_no_impostor_of_the_town_is_merged_and_all_that_resemble_are_quest
         Town.open(size=SIZE, trouble=False, impostors=True) as town,
         a_desk(database.url) as desk,
     ):
-        world = World(
-            policy=town.policy,
-            resolver=town.resolver,
-            sources={town.source.name: town.source},
-            mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
-        )
         impostors = town.plan.impostors
-        async with background_work(settings, target, world=world, ticking=False):
+        async with (
+            town_services(town.endpoint) as services,
+            work(settings, target, services=services),
+        ):
             # They come first: whoever is there already is not the owner for that.
             names = [str(each.site.domain) for each in impostors]
             await submit(desk.engine, desk.actor, "domains", names)
@@ -65,7 +62,7 @@ async def test_no_impostor_of_the_town_is_merged_and_all_that_resemble_are_quest
         victims = {row[0]: row[1:] for row in await desk.rows(VICTIMS)}
         sites = {row[0]: row[1:] for row in await desk.rows(SITES)}
         asked = {frozenset(row) for row in await desk.rows(QUESTIONS)}
-        compared = await desk.compare(town.invitation)
+        compared = await desk.compare(town.endpoint)
 
     assert {each.imitation for each in impostors} == set(Imitation)
     merged, not_asked = [], []
@@ -79,4 +76,4 @@ async def test_no_impostor_of_the_town_is_merged_and_all_that_resemble_are_quest
             not_asked.append(each.imitation)
     assert merged == []
     assert not_asked == [Imitation.NAME_ALONE]
-    assert [tally.missed for tally in compared.tallies] == [(), ()]
+    assert [score.missed for score in compared.scores] == [(), ()]

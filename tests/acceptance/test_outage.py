@@ -22,11 +22,11 @@ from scrapersky.db.embedded import (
     running_postmaster,
 )
 from scrapersky.observability.repeat import FAULTS
+from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import wait_until
 from tests.api.records.rig import AT_REST
 from tests.cli.rig import CLEAN, COMMAND
 from tests.db.prepared import prepare_home
-from tests.on_celery.rig import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster-copies")]
 

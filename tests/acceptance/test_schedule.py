@@ -3,11 +3,10 @@
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
-from scrapersky.scheduler.app import Background, background_work
+from scrapersky.scheduler.app import work
+from scrapersky.scheduler.background import Background
 from scrapersky.settings import Settings
 from tests.conftest import TestDatabase
 
@@ -42,12 +41,11 @@ def job_of(background: Background, job_id: str) -> object:
     return scheduler.get_job(job_id)
 
 
-@pytest.mark.parametrize("ticking", [True])
 async def test_every_job_is_registered_with_its_defaults(
-    tmp_path: Path, database: TestDatabase, ticking: bool
+    tmp_path: Path, database: TestDatabase
 ) -> None:
     settings, target = settings_with(tmp_path), parse_target(database.url)
-    async with background_work(settings, target, ticking=ticking) as background:
+    async with work(settings, target) as background:
         jobs = [job_of(background, job[0]) for job in JOBS]
 
         assert [job["id"] for job in background.schedule.published()] == [
@@ -68,7 +66,7 @@ async def test_the_environment_changes_every_number(
         environment[f"{prefix}_INTERVAL_MINUTES"] = "7"
         environment[f"{prefix}_MAX_INSTANCES"] = "4"
     settings = settings_with(tmp_path, **environment)
-    async with background_work(settings, parse_target(database.url)) as background:
+    async with work(settings, parse_target(database.url)) as background:
         found = {facts_of(job_of(background, job[0]))[1:3] for job in JOBS}
 
     assert found == {(timedelta(minutes=7), 4)}
@@ -78,7 +76,7 @@ async def test_a_disabled_stage_has_no_job_and_its_rows_wait(
     tmp_path: Path, database: TestDatabase
 ) -> None:
     settings = settings_with(tmp_path, DEEP_SCAN_SCHEDULER_ENABLED="false")
-    async with background_work(settings, parse_target(database.url)) as background:
+    async with work(settings, parse_target(database.url)) as background:
         assert job_of(background, "process_deep_scan_queue") is None
         assert job_of(background, "process_pending_domains") is not None
 

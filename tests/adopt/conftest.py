@@ -9,7 +9,7 @@ import pytest
 from tests.adopt.old_system import small_town
 from tests.cli.rig import Answer, Command, run_here
 from tests.conftest import TestDatabase, TestServer, a_database
-from tests.how_to.conftest import durable_server, home, installed
+from tests.durable import durable_server, home, installed
 
 __all__ = ["durable_server", "home", "installed"]
 HERE = Path(__file__).parent

@@ -15,8 +15,9 @@ from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.adopt.conftest import Adopter
 from tests.adopt.old_system import create_old_system
 from tests.adopt.test_adopt import counts
-from tests.cli.rig import CLEAN, COMMAND, create_database, database_of, execute
+from tests.cli.rig import CLEAN, COMMAND, execute
 from tests.conftest import TestDatabase, TestServer, a_database
+from tests.durable import new_database
 
 pytestmark = pytest.mark.slow
 FILL = """
@@ -90,9 +91,7 @@ def contents(database: TestDatabase) -> dict[str, object]:
 def test_an_adoption_that_was_killed_stored_rows_twice_or_lost_them(
     adopter: Adopter, large: TestDatabase, durable_server: EmbeddedPostgres
 ) -> None:
-    name = f"whole_{time.monotonic_ns()}"
-    create_database(durable_server, name, f'TEMPLATE "{DATABASE}"')
-    whole = database_of(durable_server, name)
+    whole = new_database(durable_server, DATABASE)
     settings = CLEAN | {"SCRAPERSKY_DATA_DIR": str(adopter.home)}
     words = [str(COMMAND), "adopt", large.dsn]
     unhindered = subprocess.run(

@@ -35,8 +35,8 @@ def wait_for_the_database() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def what_is_counted_and_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for values however slow the machine is, where people would get a guess."""
-    monkeypatch.setattr(refreshed, "TIMEOUT", HUNG)
-    monkeypatch.setattr(refreshed, "FIRST_TIMEOUT", HUNG)
+    monkeypatch.setattr(refreshed, "WAIT_SECONDS", HUNG)
+    monkeypatch.setattr(refreshed, "FIRST_TIMEOUT_SECONDS", HUNG)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read

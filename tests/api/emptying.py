@@ -3,7 +3,7 @@
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.db.transaction import committed
+from scrapersky.db.transaction import run_in_transaction
 
 EMPTY = """
 DO $$
@@ -45,4 +45,4 @@ async def empty_tables(engine: AsyncEngine, tables: str) -> None:
     async def empty(connection: AsyncConnection) -> None:
         await connection.execute(text(emptying(tables).replace(":", "\\:")))
 
-    await committed(engine, empty)
+    await run_in_transaction(engine, empty)

@@ -15,7 +15,7 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import server_user
 from scrapersky.errors import DatabaseProblem
 from scrapersky.records.check import check_writing
-from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.app import serve
 from tests.api.records.rig import AT_REST, Desk
 from tests.conftest import TestDatabase, TestServer
 
@@ -28,7 +28,7 @@ ON = "CREATE TRIGGER refuse BEFORE INSERT ON {} EXECUTE FUNCTION refuse()"
 @pytest_asyncio.fixture
 async def desk(database: TestDatabase) -> AsyncIterator[Desk]:
     target = parse_target(database.url)
-    app = create_app(SETTINGS, target, role=ProcessRole.SERVE)
+    app = create_app(SETTINGS, target, process=serve)
     engine = connect(target)
     transport = httpx.ASGITransport(
         app, raise_app_exceptions=False, client=("127.0.0.1", 40000)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from scrapersky.api.problem import in_words
-from scrapersky.api.refusal import explain
+from scrapersky.db.failure import explain
 from scrapersky.errors import QueryTooSlow
 
 

@@ -20,8 +20,8 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, ScraperSkyError
 from scrapersky.kit.build import full_version
 from scrapersky.observability.shared_metrics import SharedMetrics
-from scrapersky.records.process import ProcessRole
 from scrapersky.records.schedule import RunOutcome
+from scrapersky.scheduler.app import serve, serve_beside_workers
 from scrapersky.scheduler.overview import HOUSEKEEPING
 from scrapersky.scheduler.presence import RestReasons, live_processes, state_of
 from scrapersky.scheduler.run_log import RunLog
@@ -43,7 +43,7 @@ def shared(postgres_server: TestServer, template: str) -> Iterator[TestDatabase]
 @pytest_asyncio.fixture(loop_scope="module")
 async def api(shared: TestDatabase) -> AsyncIterator[FastAPI]:
     settings = load_settings({}, dotenv=None).settings
-    app = create_app(settings, parse_target(shared.url), role=ProcessRole.SERVE)
+    app = create_app(settings, parse_target(shared.url), process=serve)
     async with app.router.lifespan_context(app):
         yield app
 
@@ -117,7 +117,7 @@ async def test_a_stage_that_is_switched_off_looked_like_one_nobody_works(
 ) -> None:
     given = load_settings({"DEEP_SCAN_SCHEDULER_ENABLED": "false"}, dotenv=None)
     target = parse_target(shared.url)
-    app = create_app(given.settings, target, role=ProcessRole.SERVE)
+    app = create_app(given.settings, target, process=serve)
     async with app.router.lifespan_context(app):
         jobs = await jobs_at(app)
         async with asking(app) as client:
@@ -145,7 +145,7 @@ async def test_an_api_beside_workers_ticked_only_to_say_when_they_do(
     shared: TestDatabase, worker: FastAPI
 ) -> None:
     settings = load_settings({}, dotenv=None).settings
-    app = create_app(settings, parse_target(shared.url), on_demand=True)
+    app = create_app(settings, parse_target(shared.url), process=serve_beside_workers)
     async with app.router.lifespan_context(app), asking(app) as client:
         jobs = await jobs_at(app)
         ready = await client.get("/health/ready")
@@ -289,7 +289,7 @@ async def test_a_process_that_said_goodbye_is_gone_and_one_that_died_is_shown(
     )
 
 
-class Rester:
+class Pausable:
     """A worker that only remembers."""
 
     why: str | None = None
@@ -302,7 +302,7 @@ class Rester:
 
 
 async def test_a_machine_that_recovers_does_not_end_a_drain() -> None:
-    worker = Rester()
+    worker = Pausable()
     reasons = RestReasons(worker)
 
     reasons.of("self-check").rest("no name is resolved here")

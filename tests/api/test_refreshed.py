@@ -7,14 +7,14 @@ import pytest
 
 from scrapersky.api import refreshed
 from scrapersky.api.refreshed import RefreshedValue
-from scrapersky.api.refusal import explain_code
+from scrapersky.db.failure import explain_code
 from scrapersky.errors import DatabaseProblem
 
 
 async def test_under_a_locked_table_every_look_at_the_stages_hung(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refreshed, "TIMEOUT", 0.01)
+    monkeypatch.setattr(refreshed, "WAIT_SECONDS", 0.01)
     locked, answers = asyncio.Event(), iter([1, 2])
 
     async def look_up() -> int:
@@ -40,8 +40,8 @@ async def test_under_a_locked_table_every_look_at_the_stages_hung(
 async def test_every_look_at_the_stages_waited_for_one_look_up_after_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refreshed, "SHORTEST", -1.0)
-    monkeypatch.setattr(refreshed, "SHARE", 0)
+    monkeypatch.setattr(refreshed, "MIN_AGE_SECONDS", -1.0)
+    monkeypatch.setattr(refreshed, "AGE_PER_READ", 0)
     answers = iter(range(9))
 
     async def look_up() -> int:
@@ -55,7 +55,7 @@ async def test_every_look_at_the_stages_waited_for_one_look_up_after_the_other(
     assert looking is not None
     await looking
     then = await value.get()
-    monkeypatch.setattr(refreshed, "YOUNG", -1.0)
+    monkeypatch.setattr(refreshed, "YOUNG_SECONDS", -1.0)
     awaited = await value.get()
     await value.close()
 
@@ -138,7 +138,7 @@ def test_a_full_disk_of_the_database_was_an_error_without_a_cause() -> None:
 async def test_a_first_value_that_takes_long_is_guessed_until_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refreshed, "FIRST_TIMEOUT", 0.01)
+    monkeypatch.setattr(refreshed, "FIRST_TIMEOUT_SECONDS", 0.01)
     found = asyncio.Event()
 
     async def look_up() -> str:

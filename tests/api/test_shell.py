@@ -19,8 +19,8 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import (
     ConfigurationError,
     DatabaseUnreachable,
+    ItemNotFound,
     SchemaMismatch,
-    UnknownItem,
 )
 from tests.conftest import TestDatabase, TestServer, a_database
 
@@ -71,7 +71,7 @@ async def bug() -> None:
 
 @trial.get("/missing")
 async def missing() -> None:
-    raise UnknownItem("There is no such item.", hint="Check the id.")
+    raise ItemNotFound("There is no such item.", hint="Check the id.")
 
 
 @trial.get("/down")
@@ -101,7 +101,7 @@ async def test_it_is_alive_and_ready(client: httpx.AsyncClient) -> None:
 async def test_it_was_ready_on_a_full_disk(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "LEAST_DISK", 1 << 60)
+    monkeypatch.setattr(health, "MIN_DISK_BYTES", 1 << 60)
 
     ready = await client.get("/health/ready")
 

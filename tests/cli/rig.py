@@ -48,6 +48,7 @@ def run(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]
     return subprocess.run(
         [COMMAND, *arguments],
         env=environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=2 * HUNG,

@@ -122,7 +122,7 @@ def test_a_database_that_was_never_set_up_ended_in_a_traceback(
     )
 
     assert answer.returncode == 1
-    assert "was never set up" in answer.stderr
+    assert "is not set up" in answer.stderr
     assert "`scrapersky migrate`" in answer.stderr
 
 

@@ -7,7 +7,7 @@ from scrapersky.cli.doctor import list_finding
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError
-from scrapersky.privacy.key import Standing, hand_out_keys, standing
+from scrapersky.privacy.key import KeyExposure, count_exposed, load_suppression_keys
 from scrapersky.settings import Settings
 from tests.conftest import TestDatabase
 
@@ -21,28 +21,33 @@ def settings(**given: str) -> Settings:
 @pytest.mark.parametrize(
     ("given", "list_", "is_warned", "said"),
     [
-        ({}, Standing(0, 0), False, "lies in the database"),
-        ({"ENVIRONMENT": "production"}, Standing(3, 3), True, "lies in the database"),
-        ({"DATABASE_URL": "postgresql://a/b"}, Standing(3, 3), True, "lies in the"),
-        ({"SUPPRESSION_KEY": KEY}, Standing(3, 0), False, "kept outside"),
+        ({}, KeyExposure(0, 0), False, "lies in the database"),
+        (
+            {"ENVIRONMENT": "production"},
+            KeyExposure(3, 3),
+            True,
+            "lies in the database",
+        ),
+        ({"DATABASE_URL": "postgresql://a/b"}, KeyExposure(3, 3), True, "lies in the"),
+        ({"SUPPRESSION_KEY": KEY}, KeyExposure(3, 0), False, "kept outside"),
         (
             {"SUPPRESSION_KEY": KEY, "ENVIRONMENT": "production"},
-            Standing(5, 3),
+            KeyExposure(5, 3),
             True,
             "3 of them from before",
         ),
         (
             {"SUPPRESSION_KEY": "change-me, please, as soon as you can"},
-            Standing(0, 0),
+            KeyExposure(0, 0),
             True,
             "from examples",
         ),
-        ({"SUPPRESSION_KEY": "a" * 40}, Standing(0, 0), True, "repeats"),
+        ({"SUPPRESSION_KEY": "a" * 40}, KeyExposure(0, 0), True, "repeats"),
     ],
     ids=str,
 )
 def test_a_key_that_protects_nobody_is_warned_of(
-    given: dict[str, str], list_: Standing, is_warned: bool, said: str
+    given: dict[str, str], list_: KeyExposure, is_warned: bool, said: str
 ) -> None:
     finding = list_finding(settings(**given), list_)
 
@@ -52,7 +57,7 @@ def test_a_key_that_protects_nobody_is_warned_of(
 
 
 def test_a_weak_key_that_can_be_changed_was_said_to_have_to_stay() -> None:
-    finding = list_finding(settings(SUPPRESSION_KEY="a" * 40), Standing(3, 0))
+    finding = list_finding(settings(SUPPRESSION_KEY="a" * 40), KeyExposure(3, 0))
 
     assert "must stay" not in finding.fix
     assert "SUPPRESSION_OTHER_KEYS" in finding.fix
@@ -67,11 +72,11 @@ async def test_the_entries_under_each_key_are_counted(database: TestDatabase) ->
     )
     async with engine.begin() as connection:
         await connection.execute(add, {"hash": b"before"})
-    await hand_out_keys(engine, secret=key)
+    await load_suppression_keys(engine, secret=key)
     async with engine.begin() as connection:
         await connection.execute(add, {"hash": b"after"})
 
-        assert await standing(connection, key) == Standing(2, 1)
+        assert await count_exposed(connection, key) == KeyExposure(2, 1)
         with pytest.raises(ConfigurationError, match="another SUPPRESSION_KEY"):
-            await standing(connection, None)
+            await count_exposed(connection, None)
     await engine.dispose()

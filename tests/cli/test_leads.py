@@ -4,7 +4,7 @@ from datetime import date
 from uuid import UUID
 
 from scrapersky.cli.leads import conditions
-from scrapersky.curation.condition import where
+from scrapersky.curation.clause import where
 from scrapersky.records.company import COMPANIES
 from scrapersky.records.status import LeadStatus
 

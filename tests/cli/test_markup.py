@@ -10,14 +10,14 @@ from sqlalchemy import insert, select, text
 import curation_sdk
 from scrapersky.api.app import create_app
 from scrapersky.cli import explain
-from scrapersky.cli.doctor import Finding, show, show_troubles
+from scrapersky.cli.doctor import CheckResult, show, show_troubles
 from scrapersky.cli.table import PlainTable, print_table
 from scrapersky.configuration import load_settings
 from scrapersky.db import connection as database_connection
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import SearchFailed
 from scrapersky.records import Domain, Page, Tenant
-from scrapersky.scheduler.alert import Trouble
+from scrapersky.scheduler.alert import ActiveAlert
 from tests.api.operations.rig import AT_REST
 from tests.cli.rig import Command
 from tests.conftest import TestDatabase
@@ -57,9 +57,9 @@ def test_markup_in_what_the_doctor_finds_was_obeyed(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
 
-    show([Finding("settings", ok=False, found=HOSTILE, fix="")], as_json=False)
+    show([CheckResult("settings", ok=False, found=HOSTILE, fix="")], as_json=False)
     found = capsys.readouterr().out
-    show_troubles([Trouble("rule", "about", HOSTILE, "wait")], as_json=False)
+    show_troubles([ActiveAlert("rule", "about", HOSTILE, "wait")], as_json=False)
     watched = capsys.readouterr().out
 
     assert is_shown(found)
@@ -104,7 +104,7 @@ async def plant(database: TestDatabase) -> None:
     async with app.router.lifespan_context(app):
         pass
     engine = connect(target)
-    await curation_sdk.pause(engine, "page_curation", HOSTILE)
+    await curation_sdk.control.pause(engine, "page_curation", HOSTILE)
     async with engine.begin() as connection:
         tenant = (await connection.execute(select(Tenant.id))).scalar_one()
         domain = insert(Domain).values(tenant_id=tenant, domain="a.example")

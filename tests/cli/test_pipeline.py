@@ -23,30 +23,26 @@ from scrapersky.cli.run import travel
 from scrapersky.configuration import load_settings
 from scrapersky.crawler.sandbox import Sandbox
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.db.embedded import DATABASE, EmbeddedPostgres
 from scrapersky.db.migrate import downgrade
-from scrapersky.demo.town import Town
-from scrapersky.pipeline.mail_server import DnsMailServers
+from scrapersky.demo.services import town_services
 from scrapersky.privacy.subject import any_subject
 from scrapersky.privacy.suppression import suppress
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.records.audit import Actor
-from scrapersky.scheduler.app import World
 from scrapersky.stages import STAGES
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until
+from simulated_town.town import Town
 from tests.cli.rig import (
     CLEAN,
     COMMAND,
     Command,
-    create_database,
-    database_of,
     execute,
     run,
     run_here,
 )
 from tests.conftest import TestDatabase
-from tests.db.prepared import prepare_home
+from tests.durable import bare_database, durable_server, home, installed
 from tests.how_to.guide import commands_of
 from tests.providers.servers.nominatim import NominatimServer
 from tests.providers.servers.overpass import OverpassServer
@@ -58,27 +54,13 @@ ServerT = TypeVar("ServerT")
 ResultT = TypeVar("ResultT")
 
 
-@pytest.fixture(scope="module")
-def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
-    """Run a server as the product wants one: it refuses one that may forget."""
-    home = scratch / f"durable-{time.monotonic_ns()}"
-    with EmbeddedPostgres(prepare_home(home, migrated=True)) as server:
-        yield server
+__all__ = ["bare_database", "durable_server", "home", "installed"]
 
 
 @pytest.fixture
-def database(durable_server: EmbeddedPostgres) -> TestDatabase:
-    """Give a migrated database of the durable server."""
-    name = f"pipeline_{time.monotonic_ns()}"
-    create_database(durable_server, name, f'TEMPLATE "{DATABASE}"')
-    return database_of(durable_server, name)
-
-
-@pytest.fixture
-def home(scratch: Path) -> Path:
-    directory = scratch / f"pipeline-{time.monotonic_ns()}"
-    (directory / "imports").mkdir(parents=True)
-    return directory
+def database(installed: TestDatabase) -> TestDatabase:
+    """Give a database of a server that the commands accept."""
+    return installed
 
 
 @pytest.fixture
@@ -148,11 +130,14 @@ def wait_for(database: TestDatabase, question: str) -> None:
 
 
 def add_file_search(database: TestDatabase, file: str) -> None:
+    """Queue the search that `run` finds again by what is asked for."""
+    params = PlaceQuery(business_type="", file=file).to_json()
+    del params["business_type"]
     execute(
         database,
         "INSERT INTO place_searches (tenant_id, business_type, source, params)"
-        " SELECT id, '', 'file', jsonb_build_object('file', %s::text) FROM tenants",
-        file,
+        " SELECT id, '', 'file', %s::jsonb FROM tenants",
+        json.dumps(params),
     )
 
 
@@ -169,7 +154,7 @@ def test_the_demo_ends_by_itself_with_nothing_invented(
     begin = run if apart else run_here(monkeypatch, capsys)
 
     done = begin(
-        "demo", "--size", str(size), "--once",
+        "demo", "--size", str(size), "--exit",
         SCRAPERSKY_DATA_DIR=home, PORT=free_port(),
     )  # fmt: skip
 
@@ -230,21 +215,19 @@ async def test_a_run_follows_every_place_to_its_contacts_and_can_be_repeated(
     home: Path, database: TestDatabase
 ) -> None:
     settings = load_settings({"SCRAPERSKY_DATA_DIR": str(home)}, dotenv=None).settings
-    async with Town.open(size=6, trouble=False) as town:
+    async with (
+        Town.open(size=6, trouble=False) as town,
+        town_services(town.endpoint) as services,
+    ):
         businesses = [b for b in town.plan.businesses if b.host and b.mailboxes]
         lines = [f"{b.name},http://{b.host}/\n" for b in businesses]
         (home / "imports" / "town.csv").write_text("name,website\n" + "".join(lines))
-        world = World(
-            policy=town.policy,
-            resolver=town.resolver,
-            mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
-        )
         out = home / "contacts.csv"
         query = PlaceQuery(file="town.csv")
         for _ in range(2):
             code = await travel(
                 settings, parse_target(database.url), query,
-                source="file", budget=Decimal(0), out=out, world=world,
+                source="file", budget=Decimal(0), out=out, services=services,
             )  # fmt: skip
             assert code == 0
 
@@ -254,6 +237,48 @@ async def test_a_run_follows_every_place_to_its_contacts_and_can_be_repeated(
         box.address.lower() for business in businesses for box in business.mailboxes
     }
     assert execute(database, "SELECT count(*) FROM place_searches") == [(1,)]
+    told = "SELECT details FROM record_changes WHERE event = 'finished'"
+    ((details,),) = execute(database, told)
+    assert details["page_curation"]["done"] > 0, (
+        "it did not say that the search was over"
+    )
+
+
+def test_a_run_left_behind_what_is_tried_again_later(
+    home: Path, settings: dict[str, str], database: TestDatabase, command: Command
+) -> None:
+    (home / "imports" / "late.csv").write_text("name\nAda's Bakery\n")
+    words = ("run", "", "--source", "file", "--file", "late.csv", "--json", "--out")
+    add_file_search(database, "late.csv")
+    # It failed for now, and is due again in an hour.
+    execute(
+        database,
+        "WITH held AS (UPDATE place_searches SET status = 'InProgress' RETURNING id)"
+        " INSERT INTO curation.claim (stage, item, due_at, claimed_at, tries)"
+        " SELECT 'place_search', id, now() + interval '1 hour', now(), 1 FROM held",
+    )
+
+    left = command(*words, str(home / "left.csv"))
+    with subprocess.Popen(
+        [COMMAND, *words, str(home / "whole.csv"), "--wait"],
+        env=CLEAN | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as waiting:  # fmt: skip
+        assert waiting.stderr
+        for line in waiting.stderr:
+            if "requests" in line:  # the estimate, before it starts
+                break
+        time.sleep(1.5)  # three looks at what is left
+        assert waiting.poll() is None
+        execute(database, "UPDATE curation.claim SET due_at = now()")
+        whole, _ = waiting.communicate(timeout=HUNG)
+
+    assert left.returncode == 0, left.stderr
+    assert "1 items could not be had now" in left.stderr
+    told = json.loads(left.stdout)
+    assert (told["waiting"], told["is_finished"]) == (1, False)
+    assert waiting.returncode == 0
+    told = json.loads(whole)
+    assert (told["waiting"], told["is_finished"]) == (0, True)
 
 
 def test_a_list_is_submitted_and_every_line_accounted_for(
@@ -270,7 +295,7 @@ def test_a_list_is_submitted_and_every_line_accounted_for(
     assert "line 3" in done.stderr
     lines = {line["stage"]: line for line in json.loads(reported.stdout)}
     assert lines["domain_metadata"]["queued"] == 2
-    assert len(lines) == 8
+    assert [*lines] == [*STAGES]
 
 
 def test_a_list_is_exported_in_the_form_its_name_asks_for(
@@ -539,13 +564,11 @@ def test_a_backup_that_cannot_be_used_is_refused_and_changes_nothing(
 def test_a_backup_under_load_is_one_moment_and_moves_to_another_server(
     settings: dict[str, str],
     database: TestDatabase,
-    durable_server: EmbeddedPostgres,
+    bare_database: TestDatabase,
     command: Command,
     tmp_path: Path,
 ) -> None:
-    elsewhere = f"moved_{time.monotonic_ns()}"
-    create_database(durable_server, elsewhere, "TEMPLATE template0")
-    there = database_of(durable_server, elsewhere)
+    there = bare_database
     imports = Path(settings["SCRAPERSKY_DATA_DIR"]) / "imports"
     for number in range(60):
         lines = "".join(f"{number}-{n},Business {n}\n" for n in range(50))

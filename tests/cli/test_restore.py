@@ -7,7 +7,6 @@ import re
 import subprocess
 import tarfile
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,24 +24,23 @@ from scrapersky.db.rows import LOADER, take_on_loader
 from tests.cli.rig import Command, create_database, database_of, execute, run_here
 from tests.cli.test_archive import TarPart, pack, parts_of
 from tests.conftest import TestDatabase
-from tests.db.prepared import prepare_home
+from tests.durable import durable_server, installed
 
 pytestmark = pytest.mark.slow
 BIN = wheel_directory() / "pginstall" / "bin"
 
 
-@pytest.fixture(scope="module")
-def server(scratch: Path) -> Iterator[EmbeddedPostgres]:
-    home = scratch / f"restore-{time.monotonic_ns()}"
-    with EmbeddedPostgres(prepare_home(home, migrated=True)) as running:
-        yield running
+__all__ = ["durable_server", "installed"]
 
 
 @pytest.fixture
-def database(server: EmbeddedPostgres) -> TestDatabase:
-    name = f"restore_{time.monotonic_ns()}"
-    create_database(server, name, f'TEMPLATE "{DATABASE}"')
-    return database_of(server, name)
+def server(durable_server: EmbeddedPostgres) -> EmbeddedPostgres:
+    return durable_server
+
+
+@pytest.fixture
+def database(installed: TestDatabase) -> TestDatabase:
+    return installed
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 
 from scrapersky.cli.stages import pause, resume
 from scrapersky.cli.submit import submit
+from scrapersky.cli.tenant import create_tenant
 from scrapersky.cli.user import (
     create_key,
-    create_tenant,
     create_user,
     disable_user,
     set_password,

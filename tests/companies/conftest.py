@@ -50,7 +50,9 @@ class Trade:
         return await self.add(LocalBusiness, place_id=place_id, name=name, **values)
 
     async def domain(self, name: str, **values: Any) -> UUID:
-        return await self.add(Domain, domain=name, **values)
+        return await self.add(
+            Domain, **{"domain": name, "verdict": "own_site", **values}
+        )
 
     async def contact(self, domain_id: UUID, **values: Any) -> UUID:
         return await self.add(Contact, domain_id=domain_id, **values)

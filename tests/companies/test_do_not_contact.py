@@ -13,8 +13,9 @@ from scrapersky.companies.correction import (
     say_same,
     take_back_merge,
 )
+from scrapersky.curation.action import ActionResult
 from scrapersky.curation.condition import Condition
-from scrapersky.curation.decision import Decided, Selection, decide
+from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.undo import undo
 from scrapersky.records.company import COMPANIES
 from tests.companies.conftest import Trade
@@ -29,7 +30,7 @@ MEMBERS = """SELECT p.source_place_id AS key, m.id, m.company_id,
 
 async def set_status(
     trade: Trade, status: str, *ids: UUID, force: bool = False, **given: Any
-) -> Decided:
+) -> ActionResult:
     """Set the status of some companies, or of all that a filter means."""
     chosen = Selection(ids=ids) if ids else Selection(**given)
     return await decide(

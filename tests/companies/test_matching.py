@@ -1,5 +1,7 @@
 """Which records become one company: by evidence, and never by one shared thing."""
 
+from importlib import import_module
+
 from tests.companies.conftest import Trade
 
 PHONE = "+498912345678"
@@ -170,3 +172,28 @@ async def test_a_company_goes_with_its_last_place(trade: Trade) -> None:
     await trade.match()
 
     assert await trade.companies() == []
+
+
+async def test_domains_of_a_pasted_list_stayed_companies_named_after_their_urls(
+    trade: Trade,
+) -> None:
+    pasted = [
+        await trade.domain(f"pasted{n}.example", verdict="own_site") for n in range(3)
+    ]
+    await trade.match()
+    await trade.rows(
+        "UPDATE domains SET verdict = NULL"
+        " WHERE tenant_id = :tenant AND domain <> 'pasted2.example'"
+    )
+    await trade.rows(
+        "UPDATE companies SET worked_at = now() WHERE domain_id = :id", id=pasted[1]
+    )
+
+    release = import_module("scrapersky.db.migrations.versions.0067_unvisited_domains")
+    await trade.rows(
+        f"UPDATE company_members SET domain_id = NULL WHERE {release.UNVISITED}"
+    )
+    await trade.match()
+
+    left = await trade.companies()
+    assert {company.domain_id for company in left} == {*pasted[1:]}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from bench.companies import Country
-from contact_extraction.plain import plain
+from contact_extraction.text import fold
 from scrapersky.companies.evidence import (
     COMMON,
     LEGAL,
@@ -16,12 +16,12 @@ from scrapersky.companies.evidence import (
     MAX_NAME_CHARACTERS,
     MAX_NAME_WORDS,
     WORDS,
+    CompanyName,
     Facts,
-    Name,
     name_of,
     without_digraphs,
 )
-from scrapersky.companies.reading import cut
+from scrapersky.companies.reading import truncate
 from scrapersky.companies.score import (
     SHORTEST_TYPO,
     NameLevel,
@@ -35,14 +35,14 @@ PARTS = sorted({word for name in ORDINARY for word in name.split()})
 SLIP = st.tuples(st.integers(0, 12), st.sampled_from(["", "a", "xy", "7"]))
 
 
-def name_in_full(text: str) -> Name:
+def name_in_full(text: str) -> CompanyName:
     """Read a name with all its words, however many there are."""
-    bare = plain(text).replace("'", "").replace("\u2019", "")
+    bare = fold(text).replace("'", "").replace("\u2019", "")
     every = WORDS.findall(bare)
     kept = [word for word in every if word not in LEGAL and word not in LINKING]
     listed = [without_digraphs(word) for word in kept or every]
     words = frozenset(listed)
-    return Name(words, frozenset(words - COMMON) or words, "".join(listed))
+    return CompanyName(words, frozenset(words - COMMON) or words, "".join(listed))
 
 
 def without_typos_one_by_one(
@@ -96,4 +96,4 @@ def test_a_name_of_a_thousand_words_was_compared_word_by_word() -> None:
     assert len(one.read_name.words) == MAX_NAME_WORDS
     assert len(one.read_name.together) <= MAX_NAME_CHARACTERS
     assert level_of_names(one, other) is NameLevel.PARTIAL
-    assert len(cut(long, MAX_NAME_CHARACTERS) or "") == MAX_NAME_CHARACTERS
+    assert len(truncate(long, MAX_NAME_CHARACTERS) or "") == MAX_NAME_CHARACTERS

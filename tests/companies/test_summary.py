@@ -127,3 +127,116 @@ async def test_facts_that_a_source_takes_back_leave_the_lead_list(trade: Trade) 
 
     (company,) = await trade.companies()
     assert (company.name, company.phone, company.street) == (None, None, None)
+
+
+async def test_a_role_mailbox_with_a_name_was_a_person_s_own_address(
+    trade: Trade,
+) -> None:
+    domain = await a_company(trade)
+    await an_owner(trade, domain)
+    await trade.contact(
+        domain,
+        email="segreteria@kunze.example",
+        email_type="SERVICE",
+        name=OWNER,
+        phone="+498912345678",
+    )
+    own = await trade.contact(
+        domain, email="m.kunze@kunze.example", email_type="CORPORATE", name=OWNER
+    )
+    await trade.rows("UPDATE places_staging SET phone = '+498912345678'")
+    await trade.match()
+    (company,) = await trade.companies()
+    await trade.rows("DELETE FROM contacts WHERE id = :id", id=own)
+    await trade.match()
+    (without,) = await trade.companies()
+
+    assert (company.email_contact_id, company.email_kind) == (own, "person")
+    assert without.email_kind == "shared inbox"
+    assert without.email_reason == "a shared inbox, not checked"
+
+
+async def test_an_address_beside_two_people_was_one_s_own(trade: Trade) -> None:
+    domain = await a_company(trade)
+    for name in (OWNER, "Jan Roth"):
+        await trade.add(
+            Person,
+            domain_id=domain,
+            name=name,
+            name_key=name.lower(),
+            email="ofen@kunze.example",
+            confidence=0.9,
+            standing=0.9,
+            standing_reason="named without a role",
+        )
+    await trade.contact(
+        domain, email="ofen@kunze.example", email_type="CORPORATE", name=OWNER
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_kind == "company"
+    assert company.email_reason == "an address of the company, not checked"
+
+
+@pytest.mark.parametrize(
+    ("local", "kind"),
+    [("kunze", "company"), ("marta", "person"), ("m.kunze", "person")],
+)
+async def test_an_address_called_as_the_company_was_the_owner_s_own(
+    trade: Trade, local: str, kind: str
+) -> None:
+    domain = await a_company(trade)
+    await trade.contact(
+        domain, email=f"{local}@kunze.example", email_type="CORPORATE", name=OWNER
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_kind == kind
+
+
+async def test_a_shared_inbox_beside_the_number_hid_a_person_s_own_address(
+    trade: Trade,
+) -> None:
+    domain = await a_company(trade)
+    await trade.rows("UPDATE places_staging SET phone = '+498912345678'")
+    await trade.contact(
+        domain, email="info@kunze.example", email_type="SERVICE", phone="+498912345678"
+    )
+    own = await trade.contact(
+        domain, email="jan.roth@kunze.example", email_type="CORPORATE", name="Jan Roth"
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert (company.email_contact_id, company.email_kind) == (own, "person")
+
+
+async def test_whoever_works_in_another_town_is_not_reached_before_the_branch(
+    trade: Trade,
+) -> None:
+    domain = await trade.domain("kunze.example")
+    place = await trade.place("a", "Kunze", website=SITE)
+    await trade.business(place, "Kunze", website=SITE, city="Wien")
+    await trade.contact(
+        domain,
+        email="jan.roth@kunze.example",
+        email_type="CORPORATE",
+        name="Jan Roth",
+        address={"city": "Graz"},
+    )
+    here = await trade.contact(
+        domain,
+        email="wien@kunze.example",
+        email_type="SERVICE",
+        address={"city": "wien"},
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_contact_id == here

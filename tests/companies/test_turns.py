@@ -18,13 +18,13 @@ from scrapersky.companies.matching import (
     match_companies,
     match_tenant,
 )
-from scrapersky.companies.reading import NO_ID, STEP
+from scrapersky.companies.reading import NO_ID, STEP_ROWS, finish_reading, start_of
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.kit.stopping import never
-from scrapersky.scheduler.alert import troubles
-from scrapersky.scheduler.app import background_work
-from scrapersky.scheduler.watch import Looker
+from scrapersky.scheduler.alert import active_alerts
+from scrapersky.scheduler.alert_monitor import SnapshotReader
+from scrapersky.scheduler.app import work
 from sdk_tests.rig.waiting import HUNG
 from tests.conftest import TestDatabase
 
@@ -182,7 +182,7 @@ async def test_a_tenant_whose_records_could_not_be_matched_stopped_all_after_it(
     assert "these records cannot be kept" in second.error
     assert second.rest > first.rest
     settings = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
-    found = troubles(await Looker(engine, settings.settings).sight())
+    found = active_alerts(await SnapshotReader(engine, settings.settings).read())
     assert (f"tenant {BIG}", "matching_failed") in [(t.subject, t.rule) for t in found]
 
     await ask(engine, "DROP TRIGGER refuse ON company_members")
@@ -215,30 +215,45 @@ async def test_a_small_tenant_waited_until_all_records_of_a_big_one_were_matched
 async def test_reading_that_was_broken_off_began_anew_with_all_records_of_its_moment(
     engine: AsyncEngine,
 ) -> None:
-    await add_places(engine, BIG, 2 * STEP)
+    await add_places(engine, BIG, 2 * STEP_ROWS)
 
     await match_companies(engine, is_stopping=after_calls(1))
     half = await count(engine, "company_members", BIG)
     await match_companies(engine, is_stopping=after_calls(1))
     whole = await count(engine, "company_members", BIG)
 
-    assert (half, whole) == (STEP, 2 * STEP)
+    assert (half, whole) == (STEP_ROWS, 2 * STEP_ROWS)
 
 
 @pytest.mark.slow
 async def test_a_process_that_was_to_stop_matched_all_records_first(
     engine: AsyncEngine, database: TestDatabase, tmp_path: Any
 ) -> None:
-    await add_places(engine, BIG, STEP, size=MOST_IN_GROUP)
+    await add_places(engine, BIG, STEP_ROWS, size=MOST_IN_GROUP)
     settings = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
     target = parse_target(database.url)
-    async with background_work(settings.settings, target) as background:
+    async with work(settings.settings, target) as background:
         job = asyncio.ensure_future(background.schedule.trigger("match_companies"))
         async with asyncio.timeout(HUNG):
             while not await count(engine, "companies", BIG):  # noqa: ASYNC110 - in a database
                 await asyncio.sleep(0.01)
     records = await job
 
-    assert 0 < records < STEP
-    assert await match_tenant(engine, BIG) == STEP - records
-    assert await count(engine, "companies", BIG) == STEP // MOST_IN_GROUP
+    assert 0 < records < STEP_ROWS
+    assert await match_tenant(engine, BIG) == STEP_ROWS - records
+    assert await count(engine, "companies", BIG) == STEP_ROWS // MOST_IN_GROUP
+
+
+async def test_who_had_begun_before_took_back_how_far_all_was_read(
+    engine: AsyncEngine,
+) -> None:
+    read_until = "SELECT read_until FROM company_progress WHERE kind = 'places'"
+    earlier = await start_of(engine, SMALL, "places")
+    await ask(engine, ADD_PLACE, tenant=SMALL, key="a", name="Ada's Bakery")
+    await match_tenant(engine, SMALL)
+    before = await ask(engine, read_until)
+    async with engine.begin() as connection:
+        await finish_reading(SMALL, "places", earlier.began, connection)
+
+    assert await ask(engine, read_until) == before
+    assert len(before) == 1

@@ -9,8 +9,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from scrapersky.api.tenancy import (
-    READS_ONLY,
     acting_for,
+    change_scope,
     check_isolation,
     connect_as_api,
 )
@@ -47,7 +47,7 @@ async def test_a_tenants_transaction_begins_in_one_round_trip(
 
 async def test_a_request_that_only_asks_cannot_write(database: TestDatabase) -> None:
     engine = connect_as_api(parse_target(database.url), pool_size=1)
-    READS_ONLY.set(True)
+    change_scope(is_read_only=True)
 
     with acting_for(uuid4()):
         async with engine.connect() as connection:

@@ -12,7 +12,8 @@ OURS = {
     ROOT / "src/scrapersky/compat": ROOT / "pyproject.toml",
     ROOT / "packages/curation-sdk/src/curation_sdk/compat.py": ROOT
     / "packages/curation-sdk/pyproject.toml",
-    ROOT / "packages/contact-extraction/src/contact_extraction/sitemap/slab.py": ROOT
+    ROOT
+    / "packages/contact-extraction/src/contact_extraction/sitemap/xml_chunk.py": ROOT
     / "packages/contact-extraction/pyproject.toml",
 }
 INSIDE = re.compile(

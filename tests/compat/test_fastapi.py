@@ -168,14 +168,11 @@ async def test_a_direct_route_asks_who_it_is_before_it_says_what_is_wrong() -> N
     assert direct[0] == 401
 
 
-async def test_a_direct_route_depends_on_what_its_router_is_included_with() -> None:
-    async def closed(request: Request) -> None:
-        raise HTTPException(403, request.url.path.split("/")[-1])
+def test_a_direct_route_would_not_ask_for_what_its_router_is_included_with() -> None:
+    app = two_ways(dependencies=[Depends(caller)])
 
-    usual, direct = await answers(two_ways(dependencies=[Depends(closed)]), ONE)
-
-    assert direct == usual
-    assert direct[0] == 403
+    with pytest.raises(TypeError, match="without dependencies"):
+        [*routes_with_calls(app)]
 
 
 def test_a_route_with_more_is_not_made_a_direct_one() -> None:

@@ -27,7 +27,7 @@ from scrapersky.errors import (
     ScraperSkyError,
 )
 from scrapersky.providers.budget import LocalBudget
-from scrapersky.providers.source import PlacePage, Resume
+from scrapersky.providers.source import PlacePage, ResumePoint
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.providers.child import EXHAUSTED
@@ -116,7 +116,7 @@ async def test_a_search_continues_from_any_page_to_the_same_set(rig: Rig) -> Non
         before = ids_in(calm[: cut + 1])
         state = json.loads(json.dumps(calm[cut].state))
         rest = await collect(
-            rig.source, rig.query, resume=Resume(state, frozenset(before))
+            rig.source, rig.query, resume=ResumePoint(state, frozenset(before))
         )
         after = ids_in(rest)
         assert not set(before) & set(after)
@@ -131,7 +131,7 @@ async def test_a_search_cut_at_every_page_makes_no_request_twice(rig: Rig) -> No
     calm = rig.server.requests
     rig.server.requests = 0
 
-    resume: Resume | None = None
+    resume: ResumePoint | None = None
     found: set[str] = set()
     is_over = False
     while not is_over:
@@ -139,7 +139,7 @@ async def test_a_search_cut_at_every_page_makes_no_request_twice(rig: Rig) -> No
         page = await anext(search)
         await search.aclose()  # type: ignore[attr-defined]
         found |= set(ids_in([page]))
-        resume, is_over = Resume(page.state, frozenset(found)), page.is_last
+        resume, is_over = ResumePoint(page.state, frozenset(found)), page.is_last
 
     assert found == rig.expected
     assert rig.server.requests == calm
@@ -150,7 +150,7 @@ async def test_a_finished_search_asks_nothing_more(rig: Rig) -> None:
     before = rig.server.requests if rig.server else 0
 
     again = await collect(
-        rig.source, rig.query, resume=Resume(pages[-1].state, rig.expected)
+        rig.source, rig.query, resume=ResumePoint(pages[-1].state, rig.expected)
     )
 
     assert ids_in(again) == []
@@ -165,12 +165,12 @@ async def test_the_state_of_another_search_is_refused(rig: Rig) -> None:
         await collect(
             rig.source,
             replace(rig.query, limit=7),
-            resume=Resume(pages[0].state),
+            resume=ResumePoint(pages[0].state),
         )
 
 
 async def test_the_state_of_another_version_is_a_new_beginning(rig: Rig) -> None:
-    pages = await collect(rig.source, rig.query, resume=Resume({"version": -1}))
+    pages = await collect(rig.source, rig.query, resume=ResumePoint({"version": -1}))
 
     assert set(ids_in(pages)) == rig.expected
 
@@ -393,7 +393,7 @@ async def test_a_search_out_of_money_continues_with_more(rig: Rig) -> None:
     with pytest.raises(BudgetExhausted):
         await collect(rig.source, rig.query, LocalBudget(Decimal("0.1")), into=pages)
 
-    resume = Resume(pages[-1].state, frozenset(ids_in(pages)))
+    resume = ResumePoint(pages[-1].state, frozenset(ids_in(pages)))
     rest = await collect(rig.source, rig.query, resume=resume)
 
     assert {*ids_in(pages), *ids_in(rest)} == rig.expected

@@ -12,8 +12,8 @@ from typing import Any
 from scrapersky.crawler import (
     Crawler,
     CrawlerPolicy,
+    FetchLimits,
     FetchRecord,
-    Limits,
     MemoryLedger,
     Resolver,
 )
@@ -22,7 +22,7 @@ from scrapersky.crawler.pool import tls_context
 TRUST = tls_context()
 LOOPBACK = ip_network("127.0.0.0/8")
 QUICK = replace(
-    Limits(),
+    FetchLimits(),
     dns=timedelta(seconds=1),
     connect=timedelta(seconds=1),
     tls=timedelta(seconds=1),

@@ -12,9 +12,9 @@ import pytest
 
 from scrapersky.crawler.resolver import SystemResolver
 from scrapersky.errors import (
-    Backoff,
     ConnectFailed,
     DnsFailed,
+    HostBackoff,
     HostBusy,
     HostPaused,
     NoSuchHost,
@@ -143,11 +143,11 @@ async def test_one_site_that_wants_rest_does_not_speak_for_its_address() -> None
     says = {"/": busy, "/well": answer()}
     async with a_site(says) as site, a_crawler(site) as crawler:
         for name in ("a.example", "b.example"):
-            with pytest.raises(Backoff):
+            with pytest.raises(HostBackoff):
                 await crawler.fetch(site.url("/", name))
             found = await crawler.fetch(site.url("/well", f"beside-{name}"))
             assert found.status == 200
-        with pytest.raises(Backoff):
+        with pytest.raises(HostBackoff):
             await crawler.fetch(site.url("/", "c.example"))
 
         with pytest.raises(HostPaused) as paused:

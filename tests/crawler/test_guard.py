@@ -11,7 +11,7 @@ import pytest
 from contact_extraction.urls import parse_url
 from scrapersky.crawler import Crawler, CrawlerPolicy
 from scrapersky.crawler.guard import Guard, embedded_v4, is_own, why_not_public
-from scrapersky.crawler.pool import Clocked, Pool, tls_context
+from scrapersky.crawler.pool import ConnectionPool, ConnectTimings, tls_context
 from scrapersky.errors import (
     BlockedAddress,
     BlockedPort,
@@ -183,13 +183,13 @@ async def test_the_check_at_connect_time_stands_alone(
     canary: tuple[int, list[str]],
 ) -> None:
     port, hits = canary
-    pool = Pool(CrawlerPolicy(limits=QUICK), Names(), tls_context(), Guard())
+    pool = ConnectionPool(CrawlerPolicy(limits=QUICK), Names(), tls_context(), Guard())
 
     with pytest.raises(BlockedAddress):
         await pool.connect(
             parse_url(f"http://shop.example:{port}/"),
             ip_address("127.0.0.1"),
-            Clocked(),
+            ConnectTimings(),
             timeout=1.0,
         )
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction_tests.pace import takes_at_most
-from scrapersky.crawler.inflate import Coding, Inflater, read_codings
-from scrapersky.crawler.limits import MIB, Limits
+from scrapersky.crawler.inflate import BodyInflater, Coding, read_codings
+from scrapersky.crawler.limits import MIB, FetchLimits
 from scrapersky.errors import BadHttp, FetchError, TooBig
 from tests.zoo.encoding import EMPTY_BLOCKS, gzip_of
 
@@ -21,8 +21,8 @@ TEXT = b"<html>" + b"hello world " * 2000 + b"</html>"
 
 def inflate(
     data: bytes, *codings: Coding, step: int = 1000, most: int = 10 * MIB
-) -> Inflater:
-    inflater = Inflater("http://a.example/", list(codings), Limits(), most)
+) -> BodyInflater:
+    inflater = BodyInflater("http://a.example/", list(codings), FetchLimits(), most)
     for start in range(0, len(data), step):
         inflater.feed(data[start : start + step])
     return inflater
@@ -102,7 +102,7 @@ def test_no_layer_grows_beyond_what_the_whole_may(most: int) -> None:
 
 @pytest.mark.parametrize("step", [1, 7, 1000])
 def test_what_is_not_wanted_of_a_body_was_kept(step: int) -> None:
-    inflater = Inflater("http://a.example/", [], Limits(), MIB, keep=10)
+    inflater = BodyInflater("http://a.example/", [], FetchLimits(), MIB, keep=10)
     for start in range(0, 5000, step):
         inflater.feed(b"0123456789"[start % 10 :][:step].ljust(step, b"x"))
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapersky.crawler import Accept, Conditions, Fetched
+from scrapersky.crawler import Accept, CacheValidators, FetchResult
 from scrapersky.crawler.log import printable
 from scrapersky.errors import FetchError, Unforeseen
 from sdk_tests.rig.size import size
@@ -134,7 +134,8 @@ def test_any_condition_is_sent_safely_or_not_at_all(etag: str, modified: str) ->
     async def visit() -> None:
         async with a_site() as site, a_crawler(site, obey_robots=False) as crawler:
             await crawler.fetch(
-                site.url(), conditions=Conditions(etag=etag, last_modified=modified)
+                site.url(),
+                conditions=CacheValidators(etag=etag, last_modified=modified),
             )
         (request,) = site.requests
         assert request.count(b"\r\n") <= 9
@@ -151,10 +152,10 @@ def test_what_is_logged_is_one_short_printable_line(text: str) -> None:
     assert not any(character in shown for character in "\x1b\r\n\0\u202e\u2028")
 
 
-async def check(fetch: Coroutine[Any, Any, Fetched]) -> None:
+async def check(fetch: Coroutine[Any, Any, FetchResult]) -> None:
     """Let a fetch end, and look at how it did."""
     end = (await asyncio.gather(fetch, return_exceptions=True))[0]
-    if isinstance(end, Fetched):
+    if isinstance(end, FetchResult):
         assert "\0" not in end.text
         return
     assert isinstance(end, FetchError)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scrapersky.crawler import Fetched, Renderer, RenderLimits, can_render, render
+from scrapersky.crawler import FetchResult, Renderer, RenderLimits, can_render, render
 from scrapersky.crawler.limits import MIB
 from scrapersky.crawler.render import RequestFilter
 from scrapersky.errors import BlockedAddress, RenderFailed
@@ -156,7 +156,7 @@ async def test_a_browser_that_cannot_start_is_not_tried_again(
 @asynccontextmanager
 async def rendering(
     says: Mapping[str, bytes | Sequence[bytes]], limits: RenderLimits | None = None
-) -> AsyncIterator[tuple[Site, Renderer, Fetched]]:
+) -> AsyncIterator[tuple[Site, Renderer, FetchResult]]:
     async with a_site(says) as site, a_crawler(site) as crawler:
         renderer = Renderer(crawler, limits, browser=BROWSER)
         try:

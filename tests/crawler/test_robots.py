@@ -10,7 +10,7 @@ from contact_extraction.urls import parse_url
 from extraction_tests.pace import takes_at_most
 from scrapersky.crawler.hosts import RobotsState, StoredRobots
 from scrapersky.crawler.robots import (
-    Robots,
+    RobotsRules,
     cut_at_line,
     only_ours,
     parse_robots,
@@ -28,7 +28,7 @@ LINES = (
 PATHS = ("/", "/x", "/y")
 
 
-def rules(text: str) -> Robots:
+def rules(text: str) -> RobotsRules:
     return parse_robots(StoredRobots(RobotsState.RULES, text, "", utc_now()), TOKEN)
 
 

@@ -18,13 +18,13 @@ import pytest_asyncio
 from contact_extraction.errors import BadSitemap
 from extraction_tests.pace import takes_at_most
 from scrapersky.crawler.sandbox import (
-    LARGE,
-    LAYERS,
+    CONFINEMENT_LAYERS,
+    LARGE_BODY_BYTES,
+    JobQueue,
     Sandbox,
-    WaitingJobs,
     usable_cpus,
 )
-from scrapersky.crawler.sandbox_process import Job, SandboxLimits
+from scrapersky.crawler.sandbox_process import ParseJob, SandboxLimits
 from scrapersky.errors import ParserUnavailable, Trap
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
@@ -193,38 +193,40 @@ async def test_small_pages_waited_for_the_large_ones_before_them(
         async def one(size: int) -> None:
             ended.append((await sandbox.run(sandboxed.parse, b"x" * size)).count)
 
-        await asyncio.gather(*map(one, (LARGE + 1, 10, 20)))
+        await asyncio.gather(*map(one, (LARGE_BODY_BYTES + 1, 10, 20)))
         return ended
 
     async with Sandbox(children=1) as sandbox:
         # All of them wait until the first child is there.
         first = await read(sandbox)
-        monkeypatch.setattr("scrapersky.crawler.sandbox.LONGEST_WAIT", -1.0)
+        monkeypatch.setattr("scrapersky.crawler.sandbox.MAX_WAIT_SECONDS", -1.0)
         blocked = asyncio.create_task(sandbox.run(sandboxed.parse, b"x"))
         await asyncio.sleep(0)
         later = await read(sandbox)
         await blocked
 
-    assert first == [10, 20, LARGE + 1]
-    assert later == [LARGE + 1, 10, 20], "a large page must have its turn some time"
+    assert first == [10, 20, LARGE_BODY_BYTES + 1]
+    assert later == [LARGE_BODY_BYTES + 1, 10, 20], (
+        "a large page must have its turn some time"
+    )
 
 
 def test_large_pages_that_had_waited_long_enough_took_all_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def job(size: int) -> Job:
-        return Job(b"x" * size, answer=Mock())
+    def job(size: int) -> ParseJob:
+        return ParseJob(b"x" * size, answer=Mock())
 
-    monkeypatch.setattr("scrapersky.crawler.sandbox.LONGEST_WAIT", -1.0)
-    waiting = WaitingJobs()
+    monkeypatch.setattr("scrapersky.crawler.sandbox.MAX_WAIT_SECONDS", -1.0)
+    waiting = JobQueue()
     for _ in range(100):
-        waiting.append(job(LARGE + 1))
+        waiting.append(job(LARGE_BODY_BYTES + 1))
         waiting.append(job(10))
     spent = {True: 0.0, False: 0.0}
     for _ in range(100):
         taken = waiting.popleft()
-        taken.seconds = 3.0 if taken.size > LARGE else 0.5
-        spent[taken.size > LARGE] += taken.seconds
+        taken.seconds = 3.0 if taken.size > LARGE_BODY_BYTES else 0.5
+        spent[taken.size > LARGE_BODY_BYTES] += taken.seconds
         waiting.count(taken)
 
     assert 0.2 < spent[True] / sum(spent.values()) < 0.35
@@ -268,8 +270,7 @@ async def test_a_fork_server_killed_from_outside_is_replaced(
 
 
 async def test_a_cancelled_call_ends_its_child(own_sandbox: Sandbox) -> None:
-    await own_sandbox.warm_up()
-    (before,) = own_sandbox.pids
+    before = await own_sandbox.run(sandboxed.pid)
     task = asyncio.create_task(own_sandbox.run(sandboxed.sleep))
     await asyncio.sleep(0.1)
 
@@ -277,7 +278,6 @@ async def test_a_cancelled_call_ends_its_child(own_sandbox: Sandbox) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
     assert not psutil.pid_exists(before)
-    assert own_sandbox.pids == []
 
 
 async def test_a_child_is_retired_after_its_calls() -> None:
@@ -353,7 +353,7 @@ def has_all_layers() -> bool:
     reported = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=False
     )
-    return set(LAYERS) <= set(reported.stdout.decode().split())
+    return set(CONFINEMENT_LAYERS) <= set(reported.stdout.decode().split())
 
 
 ALL_LAYERS = pytest.mark.skipif(

@@ -19,10 +19,10 @@ from contact_extraction.errors import BadSitemap
 from contact_extraction.page_list import list_sitemap_pages
 from scrapersky.crawler import Accept, Sandbox
 from scrapersky.crawler.limits import MIB
-from scrapersky.crawler.result import Cut
+from scrapersky.crawler.result import IncompleteReason
 from scrapersky.crawler.sandbox_process import SandboxLimits
 from scrapersky.errors import TooBig
-from scrapersky.kit.spool import IN_MEMORY, Spool
+from scrapersky.kit.spool import MAX_MEMORY_BYTES, Spool
 from sdk_tests.rig.size import size
 from tests.crawler import sandboxed
 from tests.crawler.rig import QUICK, Site, a_crawler, a_site, answer
@@ -113,9 +113,9 @@ async def test_a_sitemap_of_300_megabytes_does_not_pass_through_our_memory() -> 
                 MOST_URLS,
             )
 
-    assert fetched.cut is Cut.SIZE
+    assert fetched.cut is IncompleteReason.SIZE
     assert LARGEST < fetched.inflated_bytes < LARGEST + MIB
-    assert len(fetched.body) <= IN_MEMORY
+    assert len(fetched.body) <= MAX_MEMORY_BYTES
     assert sent[0] < LARGEST + 16 * MIB
     assert len(pages.urls) == MOST_URLS
     assert fetching[0] < 16
@@ -179,8 +179,8 @@ async def test_a_full_disk_ends_a_body_too_long_for_memory_and_nothing_else() ->
             held = await crawler.fetch(site.url("/long"), spool=True)
             other = await crawler.fetch(site.url("/short"))
 
-    assert (kept.cut, other.body) == (Cut.SIZE, b"short")
-    assert IN_MEMORY < kept.inflated_bytes <= 2 * MIB
+    assert (kept.cut, other.body) == (IncompleteReason.SIZE, b"short")
+    assert MAX_MEMORY_BYTES < kept.inflated_bytes <= 2 * MIB
     assert held.whole == page
 
 
@@ -189,7 +189,7 @@ async def test_a_long_page_is_read_from_its_file() -> None:
     async with a_site({"/": answer(page)}) as site, a_crawler(site) as crawler:
         fetched = await crawler.fetch(site.url("/"), spool=True)
 
-    assert len(fetched.body) <= IN_MEMORY
+    assert len(fetched.body) <= MAX_MEMORY_BYTES
     assert fetched.read_all() == page
     assert fetched.text == page.decode()
 

@@ -4,30 +4,36 @@ from datetime import UTC, datetime
 
 from scrapersky.crawler import RobotsState, StoredRobots
 from scrapersky.crawler.hosts import RobotsCache
-from scrapersky.crawler.robots import MAX_PARSED_TEXT, Robots, RobotsShelf
+from scrapersky.crawler.robots import (
+    MAX_PARSED_CHARACTERS,
+    ParsedRobotsCache,
+    RobotsRules,
+)
 
 LONG = 500 * 1024
 
 
-def long_robots() -> Robots:
+def long_robots() -> RobotsRules:
     later = datetime(2100, 1, 1, tzinfo=UTC)
-    return Robots(StoredRobots(RobotsState.RULES, "#" * LONG, "", later), None, "us")
+    return RobotsRules(
+        StoredRobots(RobotsState.RULES, "#" * LONG, "", later), None, "us"
+    )
 
 
 def test_long_files_of_many_hosts_do_not_pile_up() -> None:
-    shelf = RobotsShelf()
+    shelf = ParsedRobotsCache()
     files = {f"http://host-{number}.com": long_robots() for number in range(100)}
 
     for origin, robots in files.items():
         shelf.put(origin, robots)
 
     kept = [o for o, robots in files.items() if shelf.find(o, robots.stored)]
-    assert 0 < len(kept) * LONG <= MAX_PARSED_TEXT
+    assert 0 < len(kept) * LONG <= MAX_PARSED_CHARACTERS
     assert kept[-1] == "http://host-99.com"
 
 
 def test_a_file_read_anew_takes_the_place_of_the_old_one() -> None:
-    shelf = RobotsShelf()
+    shelf = ParsedRobotsCache()
 
     for _ in range(100):
         shelf.put("http://host.com", long_robots())

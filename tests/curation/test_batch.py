@@ -12,27 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from curation_sdk import Done, GiveUp, Outcome, Worker, stage
 from scrapersky.curation import batch as batches
 from scrapersky.curation.batch import progress, submit
-from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidSubmission, UnknownBatch
 from scrapersky.records import Domain
 from scrapersky.records.audit import Actor
 from scrapersky.records.status import DomainStatus, TaskStatus
-from scrapersky.settings import SYSTEM_USER_ID
-from tests.conftest import TestDatabase
-
-
-@pytest.fixture
-async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
-    engine = connect(parse_target(database.url))
-    yield engine
-    await engine.dispose()
-
-
-@pytest.fixture
-async def actor(engine: AsyncEngine) -> Actor:
-    async with engine.connect() as connection:
-        tenant = await connection.scalar(text("SELECT id FROM tenants"))
-    return Actor(tenant, SYSTEM_USER_ID, "Ada")
 
 
 @stage(
@@ -166,7 +149,7 @@ async def test_a_cancelled_batch_leaves_the_queue_for_good(
     assert await drain(worker) == 0
 
     found = await progress(engine, actor.tenant_id, done.batch_id)
-    assert (found.status, found.failed) == (TaskStatus.CANCELLED, 2)
+    assert (found.status, found.refused) == (TaskStatus.CANCELLED, 2)
 
 
 async def test_a_domain_that_was_cancelled_waits_again_when_it_is_submitted_again(

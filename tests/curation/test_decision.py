@@ -1,7 +1,6 @@
 """Decisions: exact in what they change, queue and skip, and undone as a whole."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,8 +8,10 @@ import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from scrapersky.curation.condition import Comparison, Condition, read_conditions, where
-from scrapersky.curation.decision import Decided, Selection, count_selected, decide
+from scrapersky.curation.action import ActionResult
+from scrapersky.curation.clause import where
+from scrapersky.curation.condition import Comparison, Condition, read_conditions
+from scrapersky.curation.decision import Selection, count_selected, decide
 from scrapersky.curation.rule import (
     apply_rules,
     delete_rule,
@@ -18,7 +19,6 @@ from scrapersky.curation.rule import (
     save_rule,
 )
 from scrapersky.curation.undo import undo
-from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidCondition, InvalidDecision, UnknownAction
 from scrapersky.records import (
     CURATED,
@@ -30,25 +30,9 @@ from scrapersky.records import (
     kind_named,
 )
 from scrapersky.records.audit import Actor
-from scrapersky.settings import SYSTEM_USER_ID
 from sdk_tests.rig.waiting import HUNG
-from tests.conftest import TestDatabase
 
 PLACES = kind_named("places")
-
-
-@pytest.fixture
-async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
-    engine = connect(parse_target(database.url))
-    yield engine
-    await engine.dispose()
-
-
-@pytest.fixture
-async def actor(engine: AsyncEngine) -> Actor:
-    async with engine.connect() as connection:
-        tenant = await connection.scalar(text("SELECT id FROM tenants"))
-    return Actor(tenant, SYSTEM_USER_ID, "Ada")
 
 
 async def some_places(
@@ -157,7 +141,7 @@ async def test_a_decision_by_conditions_takes_exactly_what_they_count(
 async def test_more_rows_than_a_chunk_are_all_decided_once(
     engine: AsyncEngine, actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapersky.curation.decision.CHUNK", 10)
+    monkeypatch.setattr("scrapersky.curation.decision.CHUNK_ROWS", 10)
     await some_places(engine, actor.tenant_id, 35)
     new = Selection(conditions=(Condition(field="status", value="New"),))
 
@@ -376,7 +360,7 @@ RULE: dict[str, Any] = {
 }
 
 
-async def rules_run(engine: AsyncEngine, actor: Actor) -> Decided:
+async def rules_run(engine: AsyncEngine, actor: Actor) -> ActionResult:
     async with engine.begin() as connection:
         return await apply_rules(connection, actor.tenant_id, PLACES, user_id=None)
 

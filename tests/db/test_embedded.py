@@ -346,7 +346,7 @@ def test_what_cannot_be_started_again_ends_the_process(
     def fail(_user: object) -> None:
         raise EmbeddedPostgresFailed("the disk is full")
 
-    monkeypatch.setattr(embedded, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(embedded, "CHECK_INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(server, "_start_as_owner", fail)
     monkeypatch.setattr(os, "kill", lambda *given: asked.append(given))
     server._look_after(ServerUser("me", 1, 1))

@@ -15,7 +15,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.queue import queue_of
 from curation_sdk.statements import PURGE, requeue_orphans
-from scrapersky.cli.prepare import prepare
 from scrapersky.configuration import load_settings
 from scrapersky.db import connection as connecting
 from scrapersky.db.connection import connect, parse_target
@@ -23,8 +22,10 @@ from scrapersky.db.migrate import alembic_config, downgrade, upgrade
 from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema, differences
 from scrapersky.errors import SchemaMismatch
-from scrapersky.privacy.retention import KINDS as RETENTION
+from scrapersky.pipeline.declaration import AnyPipelineStage
+from scrapersky.privacy.retention import RETENTION_RULES as RETENTION
 from scrapersky.records import METADATA
+from scrapersky.scheduler.prepare import prepare
 from scrapersky.stages import PIPELINE
 from tests.conftest import TestDatabase
 
@@ -278,23 +279,24 @@ async def test_plain_sql_keeps_updated_at(migrated: AsyncEngine) -> None:
     assert set(touched.all()) >= expected
 
 
-async def test_every_claimable_status_has_its_partial_index(
+def queue_indexes(stage: AnyPipelineStage) -> list[str]:
+    """Name the indexes that a stage's queue needs."""
+    column = f"{stage.model.__tablename__}_{stage.claims.key}"
+    return [f"{column}_queue", f"{column}_in_work"]
+
+
+async def test_every_claimable_status_has_its_partial_indexes(
     migrated: AsyncEngine,
 ) -> None:
     async with migrated.connect() as connection:
         found = await connection.scalars(
-            text("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%_queue'")
+            text(
+                "SELECT indexname FROM pg_indexes WHERE indexname ~ '_(queue|in_work)$'"
+            )
         )
 
     assert set(found.all()) == {
-        "contacts_validation_processing_status_queue",
-        "domains_sitemap_analysis_status_queue",
-        "domains_status_queue",
-        "local_businesses_domain_extraction_status_queue",
-        "pages_page_processing_status_queue",
-        "place_searches_status_queue",
-        "places_staging_deep_scan_status_queue",
-        "sitemap_files_sitemap_import_status_queue",
+        name for stage in PIPELINE for name in queue_indexes(stage)
     }
 
 
@@ -312,8 +314,8 @@ async def test_rows_in_work_without_a_claim_were_looked_for_in_whole_tables(
             plans[stage.name] = "\n".join(rows.scalars())
 
     for stage in PIPELINE:
-        index = f"{stage.model.__tablename__}_{stage.claims.key}_in_work"
-        assert f"using {index} " in plans[stage.name]
+        _, in_work = queue_indexes(stage)
+        assert f"using {in_work} " in plans[stage.name]
 
 
 async def test_what_is_too_old_was_looked_for_in_whole_tables(
@@ -343,43 +345,36 @@ async def test_a_matching_schema_has_no_differences(migrated: AsyncEngine) -> No
         assert await connection.run_sync(differences, METADATA) == []
 
 
-async def test_addresses_stored_in_two_forms_become_one_and_nothing_is_lost(
+async def test_work_on_companies_could_not_be_undone_like_a_decision(
     migrated: AsyncEngine,
 ) -> None:
-    await downgrade(migrated, "0018_origins")
+    await downgrade(migrated, "0052_origins_of_overrides")
     await execute(
         migrated,
-        "INSERT INTO domains (tenant_id, domain, emails) SELECT id, 'a.bv',"
-        " ARRAY['info@m\u00fcller.de', 'x@a.bv', 'a@\U0001f600.de'] FROM tenants",
-        "INSERT INTO contacts (tenant_id, domain_id, email, name, phone) SELECT"
-        " d.tenant_id, d.id, e, n, p FROM domains d, (VALUES"
-        " ('info@m\u00fcller.de', 'Ada Li', NULL), ('info@xn--mller-kva.de', NULL, NULL),"
-        " ('x@a.bv', NULL, NULL), ('ada@b\u00fcro.de', NULL, NULL),"
-        " ('a@\U0001f600.de', NULL, '+442079460018'))"
-        " AS v (e, n, p)",
-        "INSERT INTO contact_evidence (tenant_id, contact_id, field, value, url, snippet,"
-        " method, confidence, robots, seen_at) SELECT tenant_id, id, 'email', email,"
-        " 'http://a.bv/', email, 'text', 1, 'allowed', now() FROM contacts",
+        "INSERT INTO companies (tenant_id, name) SELECT id, 'Kunze' FROM tenants",
+        "INSERT INTO company_actions (tenant_id, changed_count) SELECT id, 1 FROM tenants",
+        "INSERT INTO company_changes (action_id, company_id, tenant_id, before, after)"
+        """ SELECT a.id, c.id, c.tenant_id, '{"tags": []}', '{"tags": ["fair"]}'"""
+        " FROM company_actions a, companies c",
     )
+    moved = text(
+        "SELECT a.kind, a.what, a.changed_count, h.after->'tags'->>0"
+        " FROM curation_actions a JOIN curation_changes h ON h.action_id = a.id"
+        " JOIN companies c ON c.id = h.record_id"
+    )
+    left = text("SELECT count(*) FROM company_actions JOIN company_changes ON true")
 
-    assert await upgrade(migrated) != ()
-
+    await upgrade(migrated)
     async with migrated.connect() as connection:
-        contacts = await connection.execute(
-            text("SELECT email, name, phone FROM contacts ORDER BY email")
-        )
-        emails = await connection.scalar(text("SELECT emails FROM domains"))
-        seen = await connection.scalars(
-            text("SELECT value FROM contact_evidence WHERE value LIKE '%xn--m%'")
-        )
-    assert [tuple(row) for row in contacts] == [
-        ("ada@xn--bro-hoa.de", None, None),
-        ("info@xn--mller-kva.de", "Ada Li", None),
-        ("x@a.bv", None, None),
-        (None, None, "+442079460018"),
-    ]
-    assert emails == ["info@xn--mller-kva.de", "x@a.bv"]
-    assert seen.all() == ["info@xn--mller-kva.de"]
+        found = (await connection.execute(moved)).all()
+        assert (await connection.scalar(left)) == 0
+    await downgrade(migrated, "0052_origins_of_overrides")
+
+    assert [tuple(row) for row in found] == [("companies", "worked", 1, "fair")]
+    async with migrated.connect() as connection:
+        assert (await connection.scalar(left)) == 1
+        actions = await connection.scalar(text("SELECT count(*) FROM curation_actions"))
+    assert actions == 0
 
 
 async def test_numbers_stored_as_written_become_one_form_and_are_matched_again(

@@ -13,9 +13,9 @@ from sqlalchemy import text
 
 from scrapersky.api.tenancy import (
     acting_for,
+    bypass_rls,
     connect_as_api,
     is_slow_under_policies,
-    naming_its_tenant,
 )
 from scrapersky.cli.roles import run as grant
 from scrapersky.db.connection import connect, parse_target
@@ -155,7 +155,7 @@ async def expect_lists_without_policies(
     target = parse_target(place(cluster, database, owner))
     engine = connect_as_api(target, pool_size=1)
     try:
-        with acting_for(UUID(int=0)), naming_its_tenant(needed=True):
+        with acting_for(UUID(int=0)), bypass_rls(needed=True):
             assert await is_slow_under_policies(engine)
             async with engine.connect() as connection:
                 assert await connection.scalar(text("SELECT current_user")) == owner

@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.db.transaction import commit_chunk, committed, transaction
+from scrapersky.db.transaction import commit_chunk, run_in_transaction, transaction
 from tests.conftest import TestDatabase
 
 LOST = "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40P01'; END $$"
@@ -66,7 +66,7 @@ async def test_what_lost_a_deadlock_is_done_again_and_the_rest_is_kept(
 ) -> None:
     async with engine.begin() as caller:
         await write(caller, "before")
-        assert await committed(caller, LosesOnce()) == 2
+        assert await run_in_transaction(caller, LosesOnce()) == 2
 
     assert await lines(engine) == ["before", "try 2"]
 
@@ -75,7 +75,7 @@ async def test_where_nothing_came_before_no_savepoint_is_needed(
     engine: AsyncEngine,
 ) -> None:
     async with engine.connect() as caller:
-        assert await committed(caller, LosesOnce()) == 2
+        assert await run_in_transaction(caller, LosesOnce()) == 2
         await commit_chunk(caller)
         await write(caller, "not committed")
 
@@ -91,6 +91,6 @@ async def test_another_error_is_not_tried_again(engine: AsyncEngine) -> None:
         await connection.execute(text("SELECT 1 / 0"))
 
     with pytest.raises(DBAPIError, match="division"):
-        await committed(engine, fail)
+        await run_in_transaction(engine, fail)
 
     assert tries == 1

@@ -15,7 +15,7 @@ from scrapersky.db import migrate, trial
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
 from scrapersky.db.revision import MIGRATIONS, revisions
-from scrapersky.db.trial import Step, try_revisions
+from scrapersky.db.trial import MissingRevision, try_revisions
 from tests.conftest import TestDatabase
 from tests.db.filled import OLD, fill
 
@@ -59,7 +59,7 @@ async def put_in(database: TestDatabase, rows: int) -> None:
     await connection.close()
 
 
-async def tried(engine: AsyncEngine, *missing: str) -> list[Step]:
+async def tried(engine: AsyncEngine, *missing: str) -> list[MissingRevision]:
     async with engine.connect() as connection:
         return await connection.run_sync(try_revisions, missing)
 

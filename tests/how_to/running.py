@@ -36,20 +36,25 @@ class RunningProcess:
 
 
 @contextmanager
-def running(what: str, settings: Mapping[str, object]) -> Iterator[RunningProcess]:
-    """Run `scrapersky serve` or `worker` until the block ends; it must end when asked to."""
+def running(
+    what: str,
+    settings: Mapping[str, object],
+    *more: str,
+    codes: tuple[int, ...] = (0,),
+) -> Iterator[RunningProcess]:
+    """Run a command of ScraperSky until the block ends; it must end when asked to."""
     port = free_port()
     own = {"PORT": port, "WORKER_PORT": port, **settings}
     environment = CLEAN | {name: str(value) for name, value in own.items()}
     process = subprocess.Popen(
-        [COMMAND, what], env=environment, cwd="/", stderr=subprocess.DEVNULL
+        [COMMAND, what, *more], env=environment, cwd="/", stderr=subprocess.DEVNULL
     )
     try:
         started = RunningProcess(process, f"http://127.0.0.1:{port}")
         wait_until(started.is_ready, f"{what} to be ready")
         yield started
         process.send_signal(signal.SIGTERM)
-        assert process.wait(HUNG) == 0
+        assert process.wait(HUNG) in codes
     finally:
         if process.poll() is None:
             os.kill(process.pid, signal.SIGKILL)

@@ -15,9 +15,7 @@ from scrapersky.cli.run import begin
 from scrapersky.companies.matching import match_companies
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.demo.business import Business
-from scrapersky.demo.town import Town
-from scrapersky.pipeline.mail_server import DnsMailServers
+from scrapersky.demo.services import town_services
 from scrapersky.privacy.tenant_deletion import (
     SHARED,
     delete_tenant,
@@ -26,9 +24,13 @@ from scrapersky.privacy.tenant_deletion import (
 from scrapersky.providers.source import PlaceQuery
 from scrapersky.records import METADATA
 from scrapersky.records.audit import Actor
-from scrapersky.scheduler.app import Background, World, background_work
+from scrapersky.scheduler.app import work
+from scrapersky.scheduler.background import Background
 from scrapersky.stages import PIPELINE
 from sdk_tests.rig.waiting import HUNG
+from simulated_town.business import Business
+from simulated_town.town import Town
+from tests.api.gateway.planted import plant
 from tests.cli.rig import execute
 from tests.conftest import TestDatabase
 from tests.how_to.guide import Shell, steps_of
@@ -75,8 +77,8 @@ async def test_nothing_of_a_deleted_tenant_is_left_and_others_are_as_they_were(
         await crawl(background, home, leaving, mine)
         await crawl(background, home, other, theirs)
         await settled(background)
-    for tenant in (leaving, other):
-        fill(installed, tenant)
+    for tenant, mark in ((leaving, "leaving"), (other, "staying")):
+        await fill(installed, tenant, mark)
     execute(installed, GONE_BEFORE, f"cannot read a page of {leaving}")
     for command in (
         "user create ada@acme.example --role admin --tenant acme-gmbh",
@@ -96,7 +98,7 @@ async def test_nothing_of_a_deleted_tenant_is_left_and_others_are_as_they_were(
     hosts = [
         rows_of(installed, name) for name in ("hosts", "host_robots", "host_outcomes")
     ]
-    secrets = {str(leaving), "acme", "Acme", "ada@acme.example"}
+    secrets = {str(leaving), "leaving", "acme", "Acme", "ada@acme.example"}
     secrets |= {business.host for business in mine if business.host}
     secrets |= {box.address for business in mine for box in business.mailboxes}
     secrets -= {
@@ -211,15 +213,13 @@ async def a_town(
     """Give businesses that have contacts, and workers who can visit them."""
     settings = load_settings({"SCRAPERSKY_DATA_DIR": str(home)}, dotenv=None).settings
     delay = timedelta(milliseconds=20)
-    async with Town.open(size=6, trouble=False, host_delay=delay) as town:
-        world = World(
-            policy=town.policy,
-            resolver=town.resolver,
-            mail_servers=DnsMailServers(("127.0.0.1",), town.invitation.dns_port),
-        )
+    async with (
+        Town.open(size=6, trouble=False) as town,
+        town_services(town.endpoint, host_delay=delay) as services,
+    ):
         businesses = [b for b in town.plan.businesses if b.host and b.mailboxes]
         target = parse_target(database.url)
-        async with background_work(settings, target, world=world) as background:
+        async with work(settings, target, services=services) as background:
             yield businesses, background
 
 
@@ -255,66 +255,26 @@ async def settled(background: Background) -> None:
     await match_companies(background.engine)
 
 
-def fill(database: TestDatabase, tenant: UUID) -> None:
-    """Store what people and their programs leave behind, and failures of every kind."""
+async def fill(database: TestDatabase, tenant: UUID, mark: str) -> None:
+    """Store a row in every table, and failures of every kind."""
+    engine = connect(parse_target(database.url), name="test")
+    try:
+        await plant(engine, tenant, mark)
+    finally:
+        await engine.dispose()
     for statement in LEFT_BEHIND:
         execute(database, statement.replace("TENANT", f"'{tenant}'"))
 
 
 GONE_BEFORE = """INSERT INTO curation.attempt (stage, item, fence, tries, outcome, why)
   VALUES ('page_curation', gen_random_uuid(), 0, 1, 'failed', %s)"""
-ONE_COMPANY = "SELECT id FROM companies WHERE tenant_id = TENANT ORDER BY id LIMIT 1"
-ONE_MEMBER = (
-    "SELECT id FROM company_members WHERE tenant_id = TENANT ORDER BY id LIMIT 1"
-)
 ONE_PAGE = "SELECT id FROM pages WHERE tenant_id = TENANT ORDER BY id LIMIT 1"
 WHY = "'no answer from a host of ' || TENANT"
 LEFT_BEHIND = (
-    "INSERT INTO users (tenant_id, email) VALUES (TENANT, 'somebody@office.example')",
     (
         "INSERT INTO login_sessions (token_hash, tenant_id, user_id, expires_at)"
         " SELECT sha256(convert_to(TENANT, 'UTF8')), tenant_id, id, now() FROM users"
         " WHERE tenant_id = TENANT"
-    ),
-    (
-        "INSERT INTO idempotency_keys (tenant_id, route, key, holder, held_until, expires_at)"
-        " VALUES (TENANT, '/x', 'once', TENANT, now(), now())"
-    ),
-    (
-        "INSERT INTO uploaded_parts (name, position, tenant_id, content)"
-        " VALUES (TENANT, 0, TENANT, 'name,phone')"
-    ),
-    (
-        "INSERT INTO saved_views (tenant_id, name, kind, query)"
-        " VALUES (TENANT, 'mine', 'contacts', '{}')"
-    ),
-    (
-        "INSERT INTO suppressions (tenant_id, kind, value_hash)"
-        " VALUES (TENANT, 'email', sha256(convert_to(TENANT, 'UTF8')))"
-    ),
-    "INSERT INTO batch_jobs (tenant_id, kind) VALUES (TENANT, 'domains')",
-    (
-        "INSERT INTO batch_items (tenant_id, batch_id, position, submitted, error)"
-        " SELECT tenant_id, id, 1, TENANT, 'no domain' FROM batch_jobs"
-        " WHERE tenant_id = TENANT"
-    ),
-    (
-        "INSERT INTO company_columns (tenant_id, name, title, type)"
-        " VALUES (TENANT, 'size', 'Size', 'text')"
-    ),
-    "INSERT INTO company_actions (tenant_id) VALUES (TENANT)",
-    (
-        "INSERT INTO company_changes (action_id, company_id, tenant_id, before, after)"
-        f" SELECT id, ({ONE_COMPANY}), tenant_id, '{{}}', '{{}}' FROM company_actions"
-        " WHERE tenant_id = TENANT"
-    ),
-    (
-        "INSERT INTO company_merges (tenant_id, into_id, gone_id)"
-        f" VALUES (TENANT, ({ONE_COMPANY}), TENANT)"
-    ),
-    (
-        "INSERT INTO company_pairs (tenant_id, left_id, right_id, score)"
-        f" VALUES (TENANT, ({ONE_MEMBER}), ({ONE_MEMBER}), 0.5)"
     ),
     (
         "INSERT INTO contact_notices (contact_id, tenant_id, obtained_at)"

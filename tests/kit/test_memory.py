@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 import psutil
-from scrapersky.kit.memory import give_memory_back
+from scrapersky.kit.spool import give_memory_back
 {before}
 process = psutil.Process()
 largest = b"x" * (5 << 20)

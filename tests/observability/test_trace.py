@@ -38,7 +38,7 @@ from scrapersky.errors import ConfigurationError
 from scrapersky.observability import trace
 from scrapersky.observability.log import configure_logs
 from scrapersky.observability.stage_log import StageLog
-from scrapersky.observability.trace import Traces, open_traces
+from scrapersky.observability.trace import TraceExporter, open_traces
 from scrapersky.records.place import PLACES
 from scrapersky.records.status import Role
 from tests.conftest import TestDatabase
@@ -116,7 +116,7 @@ def collector() -> Iterator[Collector]:
 
 
 @pytest.fixture
-def traces(collector: Collector) -> Traces:
+def traces(collector: Collector) -> TraceExporter:
     given = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.address}
     made = open_traces(load_settings(given, dotenv=None).settings, role="worker")
     assert made is not None
@@ -131,7 +131,7 @@ def said(span: Span | LogRecord) -> dict[str, object]:
 
 
 def test_an_item_is_one_trace_from_claim_to_settle_with_its_fetch_inside(
-    collector: Collector, traces: Traces
+    collector: Collector, traces: TraceExporter
 ) -> None:
     events: Events[Event] = Events()
     traces.listen(events)
@@ -163,7 +163,7 @@ def test_an_item_is_one_trace_from_claim_to_settle_with_its_fetch_inside(
 
 
 def test_a_failure_is_an_error_of_its_span(
-    collector: Collector, traces: Traces
+    collector: Collector, traces: TraceExporter
 ) -> None:
     events: Events[Event] = Events()
     traces.listen(events)
@@ -179,7 +179,7 @@ def test_a_failure_is_an_error_of_its_span(
 
 
 def test_items_that_are_never_heard_of_again_do_not_pile_up(
-    traces: Traces, monkeypatch: pytest.MonkeyPatch
+    traces: TraceExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trace, "MOST_OPEN", 2)
     for item in "abc":
@@ -190,7 +190,7 @@ def test_items_that_are_never_heard_of_again_do_not_pile_up(
 
 
 async def test_a_request_joins_the_trace_of_its_caller(
-    collector: Collector, traces: Traces
+    collector: Collector, traces: TraceExporter
 ) -> None:
     app = FastAPI()
     app.add_api_route("/records/{name}", lambda name: name)
@@ -211,7 +211,7 @@ async def test_a_request_joins_the_trace_of_its_caller(
 
 
 async def test_an_item_leads_back_to_the_request_that_queued_it(
-    collector: Collector, traces: Traces, database: TestDatabase
+    collector: Collector, traces: TraceExporter, database: TestDatabase
 ) -> None:
     engine = connect(parse_target(database.url), pool_size=2)
     async with engine.begin() as connection:
@@ -272,7 +272,7 @@ def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("quiet_logs")
 async def test_log_lines_are_sent_with_the_ids_of_the_item_or_the_request(
-    collector: Collector, traces: Traces
+    collector: Collector, traces: TraceExporter
 ) -> None:
     events: Events[Event] = Events()
     StageLog(events)

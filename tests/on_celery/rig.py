@@ -21,6 +21,7 @@ from scrapersky.db.connection import Target, connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 from scrapersky.stages import PIPELINE
+from sdk_tests.rig.port import free_port
 from sdk_tests.rig.program import needed
 from sdk_tests.rig.waiting import wait_until
 
@@ -36,12 +37,6 @@ INSERT INTO local_businesses (tenant_id, name, website, domain_extraction_status
 SELECT (SELECT id FROM tenants ORDER BY created_at LIMIT 1), 'Shop ' || n,
   'https://shop-' || n || '.test/', 'Queued' FROM generate_series(%s::int, %s::int) n
 """
-
-
-def free_port() -> int:
-    with socket.socket() as tried:
-        tried.bind(("127.0.0.1", 0))
-        return int(tried.getsockname()[1])
 
 
 def answers(port: int) -> bool:

@@ -16,6 +16,7 @@ from scrapersky.celery import MOST_HINTS, app, hints_for
 from scrapersky.kit.build import full_version
 from scrapersky.reporting.stage_stats import due
 from scrapersky.stages import PIPELINE
+from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import wait_until
 from tests.conftest import TestDatabase
 from tests.on_celery.rig import (
@@ -25,7 +26,6 @@ from tests.on_celery.rig import (
     Fleet,
     Program,
     a_fleet,
-    free_port,
 )
 
 DONE = (

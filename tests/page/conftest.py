@@ -14,7 +14,10 @@ from scrapersky.api import refreshed
 from scripts import page as page_build
 from tests.api.waiting import long_timeouts
 from tests.conftest import TestServer, a_database
+from tests.durable import durable_server, installed
 from tests.page.rig import AXE, QUIET, RunningApp, a_context, running, watched
+
+__all__ = ["durable_server", "installed"]
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -76,7 +79,7 @@ def resting_app(
     with pytest.MonkeyPatch.context() as patch:
         # What takes seconds to count is counted anew after a minute; how long it takes
         # depends on the machine.
-        patch.setattr(refreshed, "SHARE", 1)
+        patch.setattr(refreshed, "AGE_PER_READ", 1)
         for database in a_database(postgres_server, template):
             with long_timeouts(), running(database, kept) as app:
                 yield app

@@ -35,7 +35,11 @@ from tests.conftest import TestDatabase
 
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 SCREENS = {
-    "/": "h1:text-is('Pipeline')",
+    "/home": "h1:text-is('Home')",
+    "/pipeline": "h1:text-is('Pipeline')",
+    "/changes": "h1:text-is('What changed')",
+    "/results": "h1:text-is('Results')",
+    "/curate/companies": "h1:text-is('Companies')",
     "/search": "h1:text-is('Search')",
     "/curate/places": "h1:text-is('Places')",
     "/curate/businesses": "h1:text-is('Businesses')",
@@ -44,11 +48,13 @@ SCREENS = {
     "/curate/pages": "h1:text-is('Pages')",
     "/curate/contacts": "h1:text-is('Contacts')",
     "/rules": "h1:text-is('Rules')",
-    "/batches": "h1:text-is('Batches')",
+    "/batches": "h1:text-is('Import')",
     "/dead-letters": "h1:text-is('Failed')",
     "/settings": "#panel-system",
     "/settings/people": "#panel-people",
     "/settings/keys": "#panel-keys",
+    "/settings/webhooks": "#panel-webhooks",
+    "/settings/connections": "#panel-connections",
     "/settings/suppressions": "#panel-suppressions",
     "/settings/notices": "#panel-notices",
     "/settings/audit": "#panel-audit",
@@ -56,7 +62,7 @@ SCREENS = {
 """Every screen, with what is on that one only."""
 EMPTIED = (
     f"{RECORDS}, selection_rules, api_keys, curation.dead_letter, curation.attempt,"
-    " curation.claim, stage_overrides"
+    " curation.claim, stage_overrides, sync_connections"
 )
 FILLED = """
 INSERT INTO domains (tenant_id, domain, title, verdict)
@@ -271,6 +277,13 @@ async def walk_to(page: Page, path: str) -> None:
     await page.evaluate(MOVE, path)
     await expect(page.locator(SCREENS[path])).to_be_visible()
     await expect(page.locator(".skeleton, .loading")).to_have_count(0)
+
+
+async def begin_condition(page: Page) -> Locator:
+    """Open the form in which a condition on any field is put together."""
+    await page.get_by_role("button", name="Filter", exact=True).click()
+    await page.get_by_role("button", name="Another condition").click()
+    return page.get_by_role("dialog")
 
 
 async def downloaded(page: Page, button: Locator) -> list[dict[str, str]]:

@@ -9,6 +9,7 @@ from openpyxl import Workbook
 from playwright.async_api import Page, expect
 
 from tests.page.rig import RunningApp, downloaded, until_stored, violations, walk_to
+from tests.webhooks.receiver import receiving
 
 pytestmark = [
     pytest.mark.slow,
@@ -80,15 +81,15 @@ async def test_a_pasted_list_gets_an_answer_for_every_line(
     page: Page, app: RunningApp
 ) -> None:
     await page.goto("/batches")
-    await page.get_by_role("button", name="Submit a list").first.click()
-    dialog = page.get_by_role("dialog", name="Submit a list")
+    await page.get_by_role("button", name="Import a list").first.click()
+    dialog = page.get_by_role("dialog", name="Import a list")
     await dialog.get_by_label("One per line").fill(
         "domain;town\nharbour.example;Porto\nhttp://localhost/;\nharbour.example;\n"
         "quay.example;Faro"
     )
     await dialog.get_by_label("Name (optional)").fill("From the fair")
     assert await violations(page) == []
-    await dialog.get_by_role("button", name="Submit 5 lines").click()
+    await dialog.get_by_role("button", name="Import 5 lines").click()
 
     await expect(
         page.get_by_role("heading", name="From the fair", level=1)
@@ -105,14 +106,13 @@ async def test_a_pasted_list_gets_an_answer_for_every_line(
     await page.get_by_role("button", name="Cancel").click()
     await (
         page.get_by_role("dialog")
-        .get_by_role("button", name="Cancel the batch")
+        .get_by_role("button", name="Cancel the import")
         .click()
     )
 
     await expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
-    assert (
-        len(await app.run("SELECT 1 FROM domains WHERE domain = 'quay.example'")) == 1
-    )
+    # Nobody has visited it: what was cancelled leaves nothing behind.
+    assert await app.run("SELECT 1 FROM domains WHERE domain = 'quay.example'") == []
 
 
 async def test_a_file_is_submitted_whole(
@@ -121,10 +121,10 @@ async def test_a_file_is_submitted_whole(
     file = tmp_path / "shops.csv"
     file.write_text("domain\n" + "\n".join(f"shop-{n}.example" for n in range(300)))
     await page.goto("/batches")
-    await page.get_by_role("button", name="Submit a list").first.click()
-    dialog = page.get_by_role("dialog", name="Submit a list")
+    await page.get_by_role("button", name="Import a list").first.click()
+    dialog = page.get_by_role("dialog", name="Import a list")
     await dialog.get_by_label("File", exact=True).set_input_files(file)
-    await dialog.get_by_role("button", name="Submit shops.csv").click()
+    await dialog.get_by_role("button", name="Import shops.csv").click()
 
     await expect(page.get_by_role("heading", name="shops.csv", level=1)).to_be_visible()
     assert await app.run("SELECT count(*) FROM domains WHERE domain LIKE 'shop-%'") == [
@@ -141,17 +141,17 @@ async def test_a_file_is_submitted_whole(
         book.worksheets[0].append(row)
     book.save(businesses)
     await walk_to(page, "/batches")
-    await page.get_by_role("button", name="Submit a list").first.click()
+    await page.get_by_role("button", name="Import a list").first.click()
     await dialog.get_by_label("Type of list").select_option(label="Businesses")
     await dialog.get_by_label("Rows, the headings first").fill("Name\nAda\nBob")
-    await expect(dialog.get_by_role("button", name="Submit 2 lines")).to_be_enabled()
+    await expect(dialog.get_by_role("button", name="Import 2 lines")).to_be_enabled()
     await dialog.get_by_label("File", exact=True).set_input_files(businesses)
     await expect(dialog).to_contain_text("Choose the column with the name")
     await dialog.get_by_label("Import Trader as").select_option(label="Name")
     await expect(dialog).to_contain_text("Of the first 3 rows: 2 businesses")
     await expect(dialog).to_contain_text("Line 4: neither a name nor a website")
     assert await violations(page) == []
-    await dialog.get_by_role("button", name="Submit traders.xlsx").click()
+    await dialog.get_by_role("button", name="Import traders.xlsx").click()
 
     heading = page.get_by_role("heading", name="traders.xlsx", level=1)
     await expect(heading).to_be_visible()
@@ -207,6 +207,73 @@ async def test_a_key_is_shown_once_and_taken_back(page: Page, app: RunningApp) -
     await expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
 
 
+async def test_a_webhook_is_made_tried_followed_rotated_and_deleted(
+    page: Page, app: RunningApp
+) -> None:
+    async with receiving() as receiver:
+        await page.goto("/settings/webhooks")
+        await page.get_by_role("button", name="Add webhook").click()
+        dialog = page.get_by_role("dialog", name="Add webhook")
+        await dialog.get_by_label("Address").fill("nowhere")
+        await dialog.get_by_label("Name").fill("our CRM")
+        await dialog.get_by_label("People").uncheck()
+        await dialog.get_by_label("Format").select_option("batch")
+        await dialog.get_by_label("Whose changes are left out").fill("sync, Ada")
+        assert await violations(page) == []
+        await dialog.get_by_label("Address").fill(receiver.url)
+        await dialog.get_by_role("button", name="Add webhook").click()
+        shown = page.get_by_role("dialog", name="Copy the secret now")
+        secret = await shown.locator("code").inner_text()
+        assert await violations(page) == []
+        await page.keyboard.press("Escape")
+        row = page.get_by_role("row").filter(has_text="our CRM")
+        await expect(row).to_contain_text("Companies, Contacts, The end of a search")
+        assert secret not in await page.content()
+        stored = "SELECT format, ignored_actors FROM webhook_endpoints"
+        assert await app.run(stored) == [("batch", ["sync", "Ada"])]
+
+        await choose(page, "our CRM", "Send a test")
+        await expect(page.get_by_text("was not taken")).to_be_visible()
+
+        await choose(page, "our CRM", "Show messages")
+        messages = page.get_by_role("dialog", name="Messages to our CRM")
+        await expect(messages).to_contain_text("webhook.test")
+        await expect(messages).to_contain_text("blocked")
+        assert await violations(page) == []
+        await page.keyboard.press("Escape")
+
+        await choose(page, "our CRM", "New secret")
+        await page.get_by_role("button", name="Make secret").click()
+        await expect(shown.locator("code")).not_to_have_text(secret)
+        await page.keyboard.press("Escape")
+
+        # As if nobody had taken anything for days.
+        await app.run(
+            "UPDATE webhook_endpoints SET is_active = false, disabled_at = now(),"
+            " problem = 'answered 410'"
+        )
+        await page.reload()
+        await expect(row).to_contain_text("Switched off")
+        await expect(row).to_contain_text("answered 410")
+        assert await violations(page) == []
+        await choose(page, "our CRM", "Send again")
+        replay = page.get_by_role("dialog", name='Send again to "our CRM"')
+        await replay.get_by_label("From").fill("2026-01-01")
+        await replay.get_by_role("button", name="Send again").click()
+        await expect(page.get_by_text("There is nothing to send again")).to_be_visible()
+        await expect(row).to_contain_text("Active")
+
+        await choose(page, "our CRM", "Delete")
+        await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(page.get_by_text("No webhooks yet")).to_be_visible()
+
+
+async def choose(page: Page, webhook: str, action: str) -> None:
+    """Choose one of the actions for a webhook."""
+    await page.get_by_role("button", name=f"Actions for {webhook}").click()
+    await page.get_by_role("menuitem", name=action).click()
+
+
 async def test_what_is_wrong_and_who_works_is_seen_and_a_process_is_drained(
     page: Page, app: RunningApp
 ) -> None:
@@ -230,7 +297,7 @@ async def test_what_is_wrong_and_who_works_is_seen_and_a_process_is_drained(
         process = page.get_by_role("row").filter(has_text="quay")
         await expect(process).to_contain_text("No name is resolved here.")
         assert await violations(page) == []
-        await process.get_by_role("button", name="Drain").click()
+        await process.get_by_role("button", name="Finish and stop").click()
         await expect(process).to_contain_text("Drained")
         await process.get_by_role("button", name="Resume").click()
         await expect(process).to_contain_text("Resting")

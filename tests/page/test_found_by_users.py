@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, ViewportSize, expect
 
-from tests.page.rig import RunningApp, a_page, watch_of
+from tests.page.rig import RunningApp, a_page, begin_condition, watch_of
 
 pytestmark = [
     pytest.mark.long,
@@ -51,17 +51,16 @@ async def records(app: RunningApp) -> None:
         await app.run(statement, tenant)
 
 
-async def test_the_filter_wanted_0_9_where_the_list_showed_90_percent(
+async def test_the_filter_wanted_0_9_where_the_list_shows_a_word(
     page: Page,
 ) -> None:
     await page.goto("/curate/contacts")
-    await page.get_by_role("button", name="Add filter").click()
-    dialog = page.get_by_role("dialog")
+    dialog = await begin_condition(page)
     await dialog.get_by_label("Field").select_option("confidence")
-    await dialog.get_by_label("Value in %").fill("90")
+    await dialog.get_by_label("Value").select_option(label="Likely")
     await dialog.get_by_role("button", name="Add filter").click()
 
-    await expect(page.get_by_role("button", name="90 %")).to_be_visible()
+    await expect(page.get_by_role("button", name="Likely")).to_be_visible()
     await expect(page.locator("main [role=status]").first).to_have_text("600 contacts")
 
 
@@ -115,7 +114,7 @@ async def test_zoho_and_google_contacts_were_documented_and_not_offered(
 
 
 async def test_a_blue_line_stood_around_the_screen_after_a_key(page: Page) -> None:
-    await page.goto("/")
+    await page.goto("/pipeline")
     await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()
     await page.keyboard.press("g")
     await page.keyboard.press("r")
@@ -206,11 +205,11 @@ async def test_more_than_ten_thousand_pasted_lines_with_columns_were_refused(
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await page.goto("/batches")
     await page.evaluate("(text) => navigator.clipboard.writeText(text)", lines)
-    await page.get_by_role("button", name="Submit a list").first.click()
-    dialog = page.get_by_role("dialog", name="Submit a list")
+    await page.get_by_role("button", name="Import a list").first.click()
+    dialog = page.get_by_role("dialog", name="Import a list")
     await dialog.get_by_label("One per line").click()
     await page.keyboard.press("Control+v")
-    await dialog.get_by_role("button", name="Submit 10,500 lines").click()
+    await dialog.get_by_role("button", name="Import 10,500 lines").click()
 
     title = page.get_by_role("heading", name="10,500 domains", level=1)
     await expect(title).to_be_visible()
@@ -222,7 +221,7 @@ async def test_more_than_ten_thousand_pasted_lines_with_columns_were_refused(
 async def test_the_pipeline_said_nothing_to_do_above_places_to_decide(
     page: Page,
 ) -> None:
-    await page.goto("/")
+    await page.goto("/pipeline")
 
     await expect(page.locator("main")).to_contain_text(
         re.compile(r"[\d,]+ records? to decide")
@@ -260,7 +259,7 @@ async def test_a_phone_number_as_people_write_it_found_nothing(
 async def test_domains_that_a_decision_changes_nothing_for_were_counted_as_to_decide(
     page: Page, app: RunningApp
 ) -> None:
-    await page.goto("/")
+    await page.goto("/pipeline")
     domains = page.locator(".store").filter(has_text="Domains")
     await expect(domains).to_contain_text("1,200 to decide")
     await app.run("UPDATE domains SET sitemap_analysis_status = 'queued'")

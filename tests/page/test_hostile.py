@@ -35,6 +35,7 @@ async def records(app: RunningApp) -> None:
         )
 
 
+@pytest.mark.slow
 async def test_what_hostile_pages_say_is_shown_and_does_nothing(page: Page) -> None:
     dialogs: list[str] = []
 

@@ -43,7 +43,7 @@ async def end_a_session_of_another_browser(page: Page, app: RunningApp) -> None:
 async def test_the_first_person_ends_the_open_door_and_lets_others_in(
     page: Page, app: RunningApp
 ) -> None:
-    watch_of(page).forgive("status of 401")
+    watch_of(page).forgive("status of 401", "session/password")
     await page.goto("/settings/people")
     await page.get_by_role("button", name="Invite someone").click()
     dialog = page.get_by_role("dialog", name="Invite someone")
@@ -69,9 +69,24 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
     await link.get_by_role("button", name="Close").click()
     person = page.get_by_role("row").filter(has_text="bob@harbour.example")
     await expect(person).to_contain_text("curator")
+    # Who has only a link was said to be active.
+    await expect(person).to_contain_text("Invited")
     await person.get_by_role("button", name="Actions for").click()
     await page.get_by_role("menuitem", name="Change role to viewer").click()
     await expect(person).to_contain_text("viewer")
+
+    await page.locator(".side .who").click()
+    await page.get_by_role("menuitem", name="Change password").click()
+    change = page.get_by_role("dialog", name="Change your password")
+    await change.get_by_label("Current password").fill("not this one, no")
+    await change.get_by_label("New password").fill("a longer and quieter river")
+    await change.get_by_role("button", name="Change password").click()
+    # It was said in a corner of the page, not where it was wrong.
+    await expect(change.get_by_label("Current password")).to_have_attribute(
+        "aria-invalid", "true"
+    )
+    await expect(change).to_contain_text("The current password is wrong.")
+    await page.keyboard.press("Escape")
 
     await end_a_session_of_another_browser(page, app)
 
@@ -89,7 +104,7 @@ async def test_the_first_person_ends_the_open_door_and_lets_others_in(
 
     # Nobody is offered what they may not do.
     await expect(page.get_by_role("region", name="Welcome")).to_be_visible()
-    for path in ("/", "/search", "/curate/places"):
+    for path in ("/pipeline", "/search", "/curate/places"):
         await walk_to(page, path)
         await expect(
             page.get_by_text(re.compile("(New|Start a) search"))

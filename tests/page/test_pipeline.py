@@ -36,6 +36,10 @@ async def test_an_empty_system_explains_itself(page: Page) -> None:
     await page.goto("/")
 
     await expect(page.get_by_text("Welcome")).to_be_visible()
+    assert await violations(page) == []
+
+    await page.goto("/pipeline")
+    await expect(page.get_by_text("Welcome")).to_be_visible()
     await expect(page.get_by_role("link", name="Place search")).to_be_visible()
     assert await violations(page) == []
 
@@ -43,7 +47,7 @@ async def test_an_empty_system_explains_itself(page: Page) -> None:
 async def test_a_stage_is_paused_and_its_pace_changed_and_both_are_undone(
     page: Page, app: RunningApp
 ) -> None:
-    await page.goto("/")
+    await page.goto("/pipeline")
     # What greets an empty system comes in above the graph, and moves it.
     await expect(page.get_by_role("region", name="Welcome")).to_be_visible()
     await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
@@ -98,7 +102,7 @@ async def test_a_stage_is_paused_and_its_pace_changed_and_both_are_undone(
 async def test_what_happens_beneath_is_seen_without_loading_again(
     page: Page, app: RunningApp
 ) -> None:
-    await page.goto("/")
+    await page.goto("/pipeline")
     card = page.locator("[data-node=deep_scan]")
     await expect(card.get_by_text("waiting")).to_be_visible()
     await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
@@ -127,7 +131,7 @@ async def test_a_late_answer_does_not_replace_what_the_stream_has_sent_since(
         await route.fulfill(response=answer)
 
     await page.route("**/api/v3/stages", late)
-    await page.goto("/")
+    await page.goto("/pipeline")
     await has_answered.wait()
     depth = page.locator("[data-node=deep_scan] .depth")
     await app.run("UPDATE places_staging SET deep_scan_status = 'Completed'")
@@ -147,7 +151,7 @@ async def test_a_lost_server_is_said_to_be_lost_until_it_is_back(
 ) -> None:
     async with a_page(browser, app.address) as page:
         watch_of(page).forgive("ERR_", "Failed to load", "incomplete")
-        await page.goto("/")
+        await page.goto("/pipeline")
         await expect(page.locator(".side").get_by_text("Live")).to_be_visible()
         app.stop()
         banner = page.get_by_role("status").get_by_text("The server is not responding.")

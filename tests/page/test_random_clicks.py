@@ -117,7 +117,7 @@ async def heap(page: Page) -> float:
     """Return how much the page holds on its home screen, when all garbage is gone."""
     for _ in range(3):
         await page.keyboard.press("Escape")
-    await page.evaluate(MOVE, "/")
+    await page.evaluate(MOVE, "/pipeline")
     await page.wait_for_timeout(1000)
     session = await page.context.new_cdp_session(page)
     await session.send("HeapProfiler.collectGarbage")

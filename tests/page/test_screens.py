@@ -2,7 +2,7 @@
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Page, Route, ViewportSize, expect
 
 from tests.page.rig import SCREENS, RunningApp, a_page, violations, walk_to
 
@@ -62,6 +62,7 @@ async def looked_at(page: Page) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 async def test_every_screen_is_usable_by_everyone_on_a_laptop(page: Page) -> None:
     assert await looked_at(page) == {path: [] for path in SCREENS}
 
@@ -81,23 +82,42 @@ async def test_a_phone_has_the_navigation_behind_a_button(
     async with a_page(browser, app.address, viewport=PHONE) as page:
         await page.goto("/")
         await page.get_by_role("button", name="Open navigation").click()
-        await page.get_by_role("dialog").get_by_role("link", name="Rules").click()
+        await page.get_by_role("dialog").get_by_role("link", name="Results").click()
 
-        await expect(page).to_have_url(f"{app.address}/rules")
+        await expect(page).to_have_url(f"{app.address}/results")
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-async def test_the_working_lists_were_folded_away(page: Page) -> None:
+async def test_the_home_of_sales_was_the_pipeline(page: Page) -> None:
     await page.goto("/")
-    links = page.get_by_role("navigation", name="Screens").get_by_role("link")
+    await expect(page.get_by_role("heading", name="Home", level=1)).to_be_visible()
+    screens = page.get_by_role("navigation", name="Screens")
+    step = screens.get_by_role("link", name="Sitemap files")
+    await expect(step).to_be_hidden()
+    await screens.get_by_text("Advanced").click()
 
-    for name in ("Businesses", "Domains", "Sitemap files", "Pages"):
-        await expect(links.filter(has_text=name)).to_be_visible()
+    for name in ("Pipeline", "Businesses", "Domains", "Sitemap files", "Pages"):
+        await expect(screens.get_by_role("link", name=name)).to_be_visible()
+    await page.reload()
+    await expect(step).to_be_visible()
+
+
+async def test_an_operator_who_logs_in_begins_at_the_pipeline(page: Page) -> None:
+    async def of_operator(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(json={**await answer.json(), "via": "session"})
+
+    await page.route("**/api/v3/session", of_operator)
+    await page.goto("/")
+
+    await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()
+    screens = page.get_by_role("navigation", name="Screens")
+    await expect(screens.get_by_role("link", name="Sitemap files")).to_be_visible()
 
 
 async def test_the_keys_are_explained_and_work(page: Page, app: RunningApp) -> None:
     await page.goto("/")
-    await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()
+    await expect(page.get_by_role("heading", name="Home", level=1)).to_be_visible()
     await page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     await expect(keys).to_contain_text("Go to contacts")
@@ -120,6 +140,6 @@ async def test_the_theme_stays_as_chosen(page: Page) -> None:
 async def test_an_unknown_address_is_said_to_be_one(page: Page) -> None:
     await page.goto("/nowhere/at/all")
     await expect(page.get_by_text("Page not found")).to_be_visible()
-    await page.get_by_role("button", name="Go to the pipeline").click()
+    await page.get_by_role("button", name="Go home").click()
 
-    await expect(page.get_by_role("heading", name="Pipeline", level=1)).to_be_visible()
+    await expect(page.get_by_role("heading", name="Home", level=1)).to_be_visible()

@@ -314,7 +314,7 @@ async def test_all_hosts_of_a_site_share_one_budget_of_robots_files(
         await one.keep_robots(f"https://{host}.shop.example", robots)
 
     async def room(host: str) -> int:
-        return await other.robots_room(parse_url(f"https://{host}/"), 1_000)
+        return await other.robots_bytes_left(parse_url(f"https://{host}/"), 1_000)
 
     assert await room("c.shop.example") == 200
     assert await room("a.shop.example") == 600
@@ -338,7 +338,7 @@ async def test_without_the_database_it_is_nobodys_turn() -> None:
         with pytest.raises(HostBusy):
             await ledger.read_robots("https://shop.example")
         with pytest.raises(HostBusy):
-            await ledger.robots_room(parse_url("https://shop.example/"), 1_000)
+            await ledger.robots_bytes_left(parse_url("https://shop.example/"), 1_000)
     await nowhere.dispose()
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from ipaddress import ip_network
 
-from scrapersky.crawler import Accept, Crawler, CrawlerPolicy, Limits
+from scrapersky.crawler import Accept, Crawler, CrawlerPolicy, FetchLimits
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import FetchError
 from scrapersky.politeness import PostgresLedger
@@ -29,7 +29,7 @@ async def main(url: str, port: int, delay: float) -> None:
     policy = CrawlerPolicy(
         user_agent=f"ScraperSky/0.1 (+https://bot.example/ worker {os.getpid()})",
         host_delay=timedelta(seconds=delay),
-        limits=replace(Limits(), total=timedelta(seconds=2)),
+        limits=replace(FetchLimits(), total=timedelta(seconds=2)),
         host_timeout=timedelta(seconds=20),
         extra_networks=(ip_network("127.0.9.0/24"),),
         extra_ports=frozenset({port}),

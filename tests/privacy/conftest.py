@@ -10,7 +10,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.records import Contact, Domain
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
@@ -64,7 +64,7 @@ class House:
 @pytest.fixture
 async def house(database: TestDatabase) -> AsyncIterator[House]:
     engine = connect(parse_target(database.url), pool_size=10)
-    await hand_out_keys(engine)
+    await load_suppression_keys(engine)
     async with engine.connect() as connection:
         tenant = await connection.scalar(text("SELECT id FROM tenants"))
     yield House(engine, Actor(UUID(str(tenant)), SYSTEM_USER_ID, "Ada"))

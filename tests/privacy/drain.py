@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 import structlog
 from sqlalchemy import text
 
-from curation_sdk import reap
 from curation_sdk.connection import is_transient
+from curation_sdk.reap import reap
 from scrapersky.crawler import Sandbox
 from scrapersky.pipeline.parsers import WARM
 from tests.conftest import TestDatabase

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk.connection import is_transient
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.privacy.person import erase_person
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
@@ -43,7 +43,7 @@ async def erase(url: str, count: int, first: int) -> None:
 
 
 async def actor_of(engine: AsyncEngine) -> Actor:
-    await hand_out_keys(engine)
+    await load_suppression_keys(engine)
     async with engine.connect() as connection:
         tenant = await connection.scalar(text("SELECT id FROM tenants"))
     return Actor(tenant, SYSTEM_USER_ID, "Ada")

@@ -25,7 +25,7 @@ from scrapersky.privacy.subject import (
     number_pattern,
     spellings_of,
 )
-from scrapersky.privacy.suppression import Suppressing, read_lines, suppress
+from scrapersky.privacy.suppression import SuppressionResult, read_lines, suppress
 from scrapersky.privacy.suppression_filter import (
     SuppressionFilter,
     hashes_in,
@@ -63,7 +63,7 @@ def stored(text: str, name: str = "email") -> str | None:
 
 def suppressed(*values: str) -> SuppressionFilter:
     """Return what the list says of everything, once these lines were put on it."""
-    chunks = list(read_lines(enumerate(values), Suppressing(), None))
+    chunks = list(read_lines(enumerate(values), SuppressionResult(), None))
     found = set()
     for subject in (one for chunk in chunks for one in chunk):
         found |= {KEYS.write(subject), KEYS.write_tail(subject)} - {None}

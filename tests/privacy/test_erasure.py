@@ -22,7 +22,7 @@ from scrapersky.curation.batch import submit
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject
 from scrapersky.records.audit import Actor
@@ -206,7 +206,7 @@ async def seed(url: str) -> Actor:
 async def come_again(url: str, actor: Actor) -> tuple[int, int]:
     """Queue everything once more, and submit their addresses by hand."""
     engine = connect(parse_target(url))
-    await hand_out_keys(engine)
+    await load_suppression_keys(engine)
     async with engine.begin() as connection:
         for statement in QUEUE_ALL:
             await connection.execute(text(statement))

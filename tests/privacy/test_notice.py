@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from scrapersky.api.records.contact import merge
-from scrapersky.privacy.notice import NoticeGiven, mark_all_informed, mark_informed
+from scrapersky.privacy.notice import NoticeDetails, mark_all_informed, mark_informed
 from scrapersky.privacy.person import erase_person
 from scrapersky.privacy.subject import any_subject
 from tests.privacy.conftest import House
@@ -79,12 +79,12 @@ async def test_two_who_mark_the_same_people_count_each_once(house: House) -> Non
     before = at("2026-01-31")
 
     done = await asyncio.gather(
-        mark_informed(house.engine, house.actor, people, NoticeGiven(how="by mail")),
+        mark_informed(house.engine, house.actor, people, NoticeDetails(how="by mail")),
         mark_informed(
-            house.engine, house.actor, people[::-1], NoticeGiven(how="by mail")
+            house.engine, house.actor, people[::-1], NoticeDetails(how="by mail")
         ),
         mark_all_informed(
-            house.engine, house.actor, before, NoticeGiven(how="by mail")
+            house.engine, house.actor, before, NoticeDetails(how="by mail")
         ),
     )
 
@@ -111,7 +111,7 @@ async def test_contacts_that_are_one_are_due_by_the_earliest(house: House) -> No
         domain, email="a.l@a.bv", created_at=at("2026-02-01")
     )
     await mark_informed(
-        house.engine, house.actor, [informed], NoticeGiven(at("2026-02-10"), "letter")
+        house.engine, house.actor, [informed], NoticeDetails(at("2026-02-10"), "letter")
     )
 
     async with house.engine.begin() as connection:
@@ -127,7 +127,7 @@ async def test_who_is_erased_is_not_due_any_more(house: House) -> None:
     await house.add_contact(domain, email="ada@a.bv")
     other = await house.add_contact(domain, email="bob@a.bv")
     await mark_informed(
-        house.engine, house.actor, [other], NoticeGiven(how="with ada@a.bv in copy")
+        house.engine, house.actor, [other], NoticeDetails(how="with ada@a.bv in copy")
     )
 
     await erase_person(house.engine, house.actor, any_subject("ada@a.bv"))

@@ -16,7 +16,7 @@ from scrapersky.curation.batch import submit
 from scrapersky.pipeline.parsers import WARM
 from scrapersky.privacy.person import erase_person, export_person
 from scrapersky.privacy.subject import any_subject
-from scrapersky.privacy.sweep import ACCOUNTS, searched_tables
+from scrapersky.privacy.sweep import ACCOUNT_TABLES, PACKED_TABLES, searched_tables
 from scrapersky.records import METADATA, LocalBusiness, Place
 from sdk_tests.rig.size import size
 from tests.conftest import TestDatabase, TestServer
@@ -231,7 +231,7 @@ def test_every_table_that_can_hold_a_text_is_searched() -> None:
         or (column.type.python_type is str and not isinstance(column.type, ENUM))
     }
 
-    assert texts - searched == ACCOUNTS | {"curation.claim"}
+    assert texts - searched == ACCOUNT_TABLES | PACKED_TABLES | {"curation.claim"}
 
 
 @pytest_asyncio.fixture

@@ -22,7 +22,7 @@ from scrapersky.crawler import Sandbox
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.kit.canonical import e164, plain_signs
 from scrapersky.pipeline.upload import fetched_upload
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.providers.files import PlaceFiles
 from scrapersky.providers.files.source import FileSettings
 from sdk_tests.rig.size import size
@@ -104,7 +104,7 @@ async def doors(database: TestDatabase, tmp_path: Path) -> AsyncIterator[Doors]:
         line = await stack.enter_async_context(
             running_line(database, Sandbox(children=1), engine=engine, sources=sources)
         )
-        await hand_out_keys(engine)
+        await load_suppression_keys(engine)
         yield Doors(client, line)
 
 

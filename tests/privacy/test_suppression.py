@@ -8,9 +8,14 @@ from pydantic import SecretStr
 
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import ConfigurationError, Suppressed, UnknownSuppression
-from scrapersky.privacy.key import hand_out_keys
+from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.privacy.subject import any_subject
-from scrapersky.privacy.suppression import Suppressing, lift, suppress, suppress_lines
+from scrapersky.privacy.suppression import (
+    SuppressionResult,
+    lift,
+    suppress,
+    suppress_lines,
+)
 from scrapersky.privacy.suppression_filter import (
     look_up,
     refuse_suppressed,
@@ -24,7 +29,7 @@ OLD_SECRET = SecretStr("a key that has entries and no comma in it")
 NEW_SECRET = SecretStr("the key that comes after it and is long enough")
 
 
-async def put(house: House, *values: str) -> Suppressing:
+async def put(house: House, *values: str) -> SuppressionResult:
     subjects = [any_subject(value) for value in values]
     return await suppress(house.engine, house.actor, subjects)
 
@@ -185,17 +190,17 @@ async def test_a_key_kept_elsewhere_must_be_given_to_every_process(
     house: House, database: TestDatabase
 ) -> None:
     await put(house, "old@a.bv")
-    await hand_out_keys(house.engine, secret=SECRET)
+    await load_suppression_keys(house.engine, secret=SECRET)
     await put(house, "ada@a.bv")
     other = connect(parse_target(database.url))
 
     with pytest.raises(ConfigurationError, match="another SUPPRESSION_KEY"):
-        await hand_out_keys(other)
+        await load_suppression_keys(other)
     with pytest.raises(ConfigurationError, match="another SUPPRESSION_KEY"):
-        await hand_out_keys(
+        await load_suppression_keys(
             other, secret=SecretStr("another one of the same length, or longer")
         )
-    await hand_out_keys(other, secret=SECRET)
+    await load_suppression_keys(other, secret=SECRET)
 
     async with other.connect() as connection:
         guard = await look_up(
@@ -210,12 +215,12 @@ async def test_a_key_kept_elsewhere_must_be_given_to_every_process(
 async def test_a_key_is_changed_and_everybody_stays_protected(
     house: House, database: TestDatabase
 ) -> None:
-    await hand_out_keys(house.engine, secret=OLD_SECRET)
+    await load_suppression_keys(house.engine, secret=OLD_SECRET)
     await put(house, "ada@a.bv", "bob@a.bv", "+44 20 7946 0018")
     other = connect(parse_target(database.url))
     # First every process can read what is under the new key, then one writes with it.
-    await hand_out_keys(other, secret=OLD_SECRET, others=NEW_SECRET)
-    await hand_out_keys(house.engine, secret=NEW_SECRET, others=OLD_SECRET)
+    await load_suppression_keys(other, secret=OLD_SECRET, others=NEW_SECRET)
+    await load_suppression_keys(house.engine, secret=NEW_SECRET, others=OLD_SECRET)
     await put(house, "eve@a.bv")
 
     everybody = ("ada@a.bv", "bob@a.bv", "eve@a.bv", "+44 20 7946 0018")
@@ -230,15 +235,15 @@ async def test_a_key_is_changed_and_everybody_stays_protected(
 async def test_a_key_is_dropped_when_no_entry_is_under_it_and_not_before(
     house: House, database: TestDatabase
 ) -> None:
-    await hand_out_keys(house.engine, secret=OLD_SECRET)
+    await load_suppression_keys(house.engine, secret=OLD_SECRET)
     await put(house, "ada@a.bv", "+44 20 7946 0018")
-    await hand_out_keys(house.engine, secret=NEW_SECRET, others=OLD_SECRET)
+    await load_suppression_keys(house.engine, secret=NEW_SECRET, others=OLD_SECRET)
     other = connect(parse_target(database.url))
 
     with pytest.raises(ConfigurationError, match="2 entries"):
-        await hand_out_keys(other, secret=NEW_SECRET)
+        await load_suppression_keys(other, secret=NEW_SECRET)
     again = await put(house, "ada@a.bv", "+44 20 7946 0018", "eve@a.bv")
-    await hand_out_keys(other, secret=NEW_SECRET)
+    await load_suppression_keys(other, secret=NEW_SECRET)
 
     assert (len(again.ids), again.known) == (1, 2)
     assert await house.rows("SELECT count(*) FROM suppressions") == [(3,)]
@@ -254,21 +259,21 @@ async def test_a_key_is_dropped_when_no_entry_is_under_it_and_not_before(
 async def test_an_entry_of_an_older_version_keeps_its_key_from_being_dropped(
     house: House, database: TestDatabase
 ) -> None:
-    await hand_out_keys(house.engine, secret=OLD_SECRET)
+    await load_suppression_keys(house.engine, secret=OLD_SECRET)
     await put(house, "ada@a.bv")
     await house.run("UPDATE suppressions SET key_fingerprint = NULL")
     other = connect(parse_target(database.url))
 
     with pytest.raises(ConfigurationError, match="1 entries"):
-        await hand_out_keys(other, secret=NEW_SECRET)
-    await hand_out_keys(other, secret=NEW_SECRET, others=OLD_SECRET)
+        await load_suppression_keys(other, secret=NEW_SECRET)
+    await load_suppression_keys(other, secret=NEW_SECRET, others=OLD_SECRET)
     await other.dispose()
 
 
 async def test_without_the_key_nothing_is_looked_up_by_mistake(
     house: House, database: TestDatabase
 ) -> None:
-    await hand_out_keys(house.engine, secret=SECRET)
+    await load_suppression_keys(house.engine, secret=SECRET)
     await put(house, "ada@a.bv")
     unarmed = connect(parse_target(database.url))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scrapersky.errors import BudgetExhausted
-from scrapersky.providers.source import PlaceQuery, Resume
+from scrapersky.providers.source import PlaceQuery, ResumePoint
 from tests.providers.rig import DurableBudget, source_of
 
 EXHAUSTED = 3
@@ -25,7 +25,7 @@ async def run(order: dict[str, Any]) -> int:
     budget = DurableBudget(
         Path(order["ledger"]), Decimal(order["cap"]) if order["cap"] else None
     )
-    resume = Resume(done["state"], frozenset(found)) if done else None
+    resume = ResumePoint(done["state"], frozenset(found)) if done else None
     query = PlaceQuery.from_json(order["query"])
     try:
         async for page in source.search(query, budget, resume=resume):

@@ -27,7 +27,7 @@ from scrapersky.providers.openstreetmap import (
     OpenStreetMap,
     OverpassSettings,
 )
-from scrapersky.providers.source import PlacePage, PlaceQuery, PlaceSource, Resume
+from scrapersky.providers.source import PlacePage, PlaceQuery, PlaceSource, ResumePoint
 from sdk_tests.rig.size import size as sized
 from tests.providers.servers.fault import Fault, FaultyServer
 from tests.providers.servers.google import KEY, GoogleServer
@@ -195,7 +195,7 @@ async def collect(
     query: PlaceQuery,
     budget: Budget | None = None,
     *,
-    resume: Resume | None = None,
+    resume: ResumePoint | None = None,
     fresh: frozenset[str] = frozenset(),
     into: list[PlacePage] | None = None,
 ) -> list[PlacePage]:

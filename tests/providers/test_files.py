@@ -17,7 +17,7 @@ from scrapersky.providers.source import (
     FoundPlace,
     PlaceFacts,
     PlaceQuery,
-    Resume,
+    ResumePoint,
     RowProblem,
 )
 from sdk_tests.rig.size import size
@@ -238,6 +238,30 @@ async def test_a_number_with_a_slash_was_cut_in_two(
     assert places[0].raw["row"]["phone"] == cells.partition(",")[2]
 
 
+async def test_what_people_wrote_beside_the_number_and_the_name_was_lost(
+    tmp_path: Path,
+) -> None:
+    content = (
+        "name,phone,person,Remark,city,country,email\n"
+        'Erfunden,ext. 12,"Huber,  Ada",=SUM(A1),Wien,AT,mailto:ada@erfunden.example\n'
+        'Erdacht,01 6000003,"Ada Huber, MBA",-,Wien,AT,Ada <ada@erdacht.example>\n'
+    )
+
+    places, problems = await read(tmp_path, content)
+
+    first, second = (
+        PlaceFiles(FileSettings(tmp_path)).facts(place.raw) for place in places
+    )
+    assert first.attributes["extra"] == {"Phone": "ext. 12", "Remark": "=SUM(A1)"}
+    assert first.attributes["contact"] == {"name": "Ada Huber"}
+    assert (first.phone, second.phone) == (None, "+4316000003")
+    assert second.attributes["extra"] == {"Remark": "-"}
+    assert second.attributes["contact"] == {"name": "Ada Huber, MBA"}
+    assert first.emails == ("ada@erfunden.example",)
+    assert second.emails == ("ada@erdacht.example",)
+    assert [problem.why for problem in problems] == ["an e-mail address is none"]
+
+
 async def test_a_phone_number_is_no_formula(tmp_path: Path) -> None:
     places, problems = await read(tmp_path, "name,phone\nErfunden,+1 (512) 555-0123\n")
 
@@ -301,7 +325,9 @@ async def test_a_file_that_changed_is_read_from_the_top(tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", a_town(40))
 
     rest = await collect(
-        source, query, resume=Resume(before[1].state, frozenset(ids_in(before[:2])))
+        source,
+        query,
+        resume=ResumePoint(before[1].state, frozenset(ids_in(before[:2]))),
     )
 
     assert len({*ids_in(before[:2]), *ids_in(rest)}) == 40
@@ -493,7 +519,7 @@ async def test_rows_that_could_not_be_used_are_in_the_coverage(tmp_path: Path) -
     coverage = pages[-1].coverage
     assert coverage is not None
     assert not coverage.is_complete
-    assert "1 rows could not be used" in coverage.why
+    assert "1 rows skipped" in coverage.why
 
 
 async def test_a_large_file_is_read_in_pages(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from scrapersky.providers.google_places import (
     GooglePrices,
     GoogleSettings,
 )
-from scrapersky.providers.source import BusinessStatus, PlaceQuery, Resume
+from scrapersky.providers.source import BusinessStatus, PlaceQuery, ResumePoint
 from tests.providers.rig import (
     AGENT,
     DENTISTS,
@@ -93,12 +93,13 @@ async def test_the_survey_costs_nothing_and_says_the_exact_price(
             break
     await search.aclose()  # type: ignore[attr-defined]
 
-    estimate = await google.estimate(DENTISTS, resume=Resume(page.state))
+    estimate = await google.estimate(DENTISTS, resume=ResumePoint(page.state))
     assert server.bill == 0
     assert estimate.is_exact
-    assert estimate.price_low == estimate.price_high == page.progress.price_left
+    assert estimate.price_low == estimate.price_high
+    assert estimate.requests_high == page.progress.requests_left
 
-    rest = await collect(google, DENTISTS, resume=Resume(page.state))
+    rest = await collect(google, DENTISTS, resume=ResumePoint(page.state))
     assert len(ids_in(rest)) == 200
     assert server.bill == estimate.price_likely
 
@@ -283,7 +284,7 @@ async def test_a_token_that_died_meanwhile_begins_the_cell_again(
     await search.aclose()  # type: ignore[attr-defined]
     server.epoch += 1
 
-    resume = Resume(page.state, frozenset(ids_in(pages)))
+    resume = ResumePoint(page.state, frozenset(ids_in(pages)))
     rest = await collect(google, DENTISTS, resume=resume)
 
     assert len({*ids_in(pages), *ids_in(rest)}) == 200
@@ -630,7 +631,7 @@ async def test_a_location_is_geocoded_once_and_handed_out(server: GoogleServer) 
         query = replace(DENTISTS, area=None)
 
         pages = await collect(source, query)
-        resumed = await collect(source, query, resume=Resume(pages[0].state))
+        resumed = await collect(source, query, resume=ResumePoint(pages[0].state))
         await source.close()
         await geocoder.close()
 

@@ -19,13 +19,13 @@ from scrapersky.providers.area import Box, Circle, Point, Polygon
 from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.openstreetmap import OpenStreetMap, OverpassSettings
 from scrapersky.providers.openstreetmap.business_type import (
-    Condition,
+    TagCondition,
     business_types,
-    meaning_of,
+    tags_for,
 )
 from scrapersky.providers.openstreetmap.overpass import search_query
 from scrapersky.providers.openstreetmap.tag import read_element, read_facts
-from scrapersky.providers.source import BusinessStatus, Json, Located
+from scrapersky.providers.source import BusinessStatus, Json, Location
 from tests.providers.rig import DENTISTS, a_nominatim, an_osm, collect, ids_in
 from tests.providers.servers import nominatim as maps_api
 from tests.providers.servers import overpass as api
@@ -177,7 +177,7 @@ async def test_a_location_is_found_and_handed_out_for_good(
 
     located = pages[0].located
     assert located is not None
-    assert Located.from_json(json.loads(json.dumps(located.to_json()))) == located
+    assert Location.from_json(json.loads(json.dumps(located.to_json()))) == located
     assert isinstance(located.area, Polygon)
     assert located.area.bounds == BOX
     assert located.country == "US"
@@ -311,9 +311,9 @@ async def test_the_geocoder_keeps_its_pace_over_all_callers(
     ],
 )
 def test_what_people_say_is_a_tag(words: str, key: str, value: str) -> None:
-    selectors = meaning_of(words).selectors
+    selectors = tags_for(words).selectors
 
-    assert (Condition(key, value),) in selectors
+    assert (TagCondition(key, value),) in selectors
 
 
 def test_the_table_of_business_types_is_sound() -> None:
@@ -326,7 +326,7 @@ def test_the_table_of_business_types_is_sound() -> None:
 
 
 def test_an_unknown_business_type_is_looked_for_by_its_words() -> None:
-    meaning = meaning_of("violin makers")
+    meaning = tags_for("violin makers")
 
     assert meaning.selectors == ()
     assert meaning.words == ("violin makers",)
@@ -345,20 +345,20 @@ def test_an_unknown_business_type_is_looked_for_by_its_words() -> None:
 def test_a_phrase_is_not_taken_for_its_last_word(
     words: str, key: str, value: str
 ) -> None:
-    selectors = meaning_of(words).selectors
+    selectors = tags_for(words).selectors
 
-    assert any(Condition(key, value) in selector for selector in selectors)
+    assert any(TagCondition(key, value) in selector for selector in selectors)
 
 
 @pytest.mark.parametrize("words", ["power bank", "juice bars", "art therapist"])
 def test_an_unknown_phrase_with_an_ambiguous_end_is_looked_for_by_its_words(
     words: str,
 ) -> None:
-    assert meaning_of(words).words == (words,)
+    assert tags_for(words).words == (words,)
 
 
 def test_everything_can_be_asked_for() -> None:
-    assert meaning_of("businesses").is_anything
+    assert tags_for("businesses").is_anything
 
 
 async def test_unknown_words_are_found_in_tags_and_names() -> None:
@@ -379,7 +379,7 @@ async def test_unknown_words_are_found_in_tags_and_names() -> None:
 @given(words=st.text(max_size=80).filter(lambda text: text.strip()))
 def test_no_business_type_can_leave_its_quotes(words: str) -> None:
     """The strict server reads every query we can write, as one union and one output."""
-    query = search_query(meaning_of(words), BOX, OverpassSettings())
+    query = search_query(tags_for(words), BOX, OverpassSettings())
 
     OverpassServer([]).answer(query)
 

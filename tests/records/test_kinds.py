@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapersky.api.records.export import columns_of
 from scrapersky.api.records.kinds import described
+from scrapersky.export.contacts import columns_of
 from scrapersky.records import CURATED, KINDS, Kind
 from scrapersky.stages import STAGES
 
@@ -93,3 +93,22 @@ def test_the_page_is_told_every_kind_with_the_columns_of_its_file() -> None:
     assert reported["places"].decision is not None
     assert reported["searches"].decision is None
     assert {column.show for column in reported["places"].columns} >= {"title", "status"}
+
+
+SAME_IN_MEANING = ({"Selected", "Queued"}, {"Not a Fit", "Skipped"})
+"""What is called otherwise in one list than in another, and is the same decision."""
+KEYS_OF_LISTS = {*"aejkoux"}
+"""What every list of the page does by a key: assign, export, move, open, undo, select."""
+
+
+def test_w_n_and_a_decided_something_else_on_each_screen() -> None:
+    meanings: dict[str, set[str]] = {}
+    for kind in CURATED.values():
+        for choice in kind.deciding.choices:
+            meanings.setdefault(choice.key, set()).add(str(choice.status))
+
+    for key, statuses in meanings.items():
+        assert len(statuses) == 1 or statuses in SAME_IN_MEANING, (key, statuses)
+    keys_of = {each: key for key, statuses in meanings.items() for each in statuses}
+    assert len(keys_of) == sum(map(len, meanings.values()))  # and one key for each
+    assert not meanings.keys() & KEYS_OF_LISTS

@@ -33,20 +33,25 @@ def texts_of(file: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, str(node.value)
 
 
-OTHER_WORDS = {"curation/batch/progress.py"}
-"""Where states that all kinds share happen to be spelt like a label of one."""
+OTHER_WORDS = {
+    "companies/reading.py": {"unreachable"},
+    "curation/batch/progress.py": {"queued", "processing", "failed"},
+    "politeness/statement.py": {"unreachable"},
+    "scheduler/self_check.py": {"unreachable"},
+}
+"""Where states of something else happen to be spelt like a label."""
 
 
 def literals() -> Iterator[str]:
     for file in sorted(SOURCES.rglob("*.py")):
         place = file.relative_to(SOURCES)
-        if place.parts[:2] == ("db", "migrations") or str(place) in OTHER_WORDS:
+        if place.parts[:2] == ("db", "migrations"):
             continue
         for line, text in texts_of(file):
             if not SQL.search(text):
                 continue
             for label in re.findall(r"'([\w ]+)'", text):
-                if label in LABELS:
+                if label in LABELS - OTHER_WORDS.get(str(place), set()):
                     yield f"{place}:{line} '{label}'"
 
 

@@ -1,7 +1,6 @@
 """Releases as trees of sources, and their commands as processes on one database."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.releases import Release
 from scrapersky.db.rows import load_rows
 from scripts.release_fixture import KEY, PLACE, SOURCES, START
+from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import wait_until
 from tests.cli.rig import CLEAN
 from tests.conftest import TestDatabase
@@ -196,10 +196,3 @@ def is_ready(client: httpx.Client) -> bool:
     with suppress(httpx.TransportError):
         return client.get("/health/ready").status_code == 200
     return False
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

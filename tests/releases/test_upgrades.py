@@ -1,7 +1,6 @@
 """What every release left behind is upgraded, worked on, and taken back again."""
 
 import asyncio
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +18,11 @@ from scrapersky.db.revision import revisions
 from scrapersky.db.schema import check_schema
 from scrapersky.errors import SchemaMismatch
 from scrapersky.records import METADATA
-from scripts.release_fixture import LARGEST, PLACE
-from tests.cli.rig import create_database, database_of, execute
+from scripts.release_fixture import MAX_FIXTURE_BYTES, PLACE
+from tests.cli.rig import execute
 from tests.conftest import TestDatabase
 from tests.db.test_upgrade import Content, content, lost
+from tests.durable import new_database
 from tests.releases.rig import THIS, load, sources_of, works
 
 KEPT = sorted(file.stem for file in PLACE.glob("*.backup"))
@@ -57,10 +57,7 @@ def upgraded(
     durable_server: EmbeddedPostgres,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Upgraded:
-    # In a random order of tests it may be asked for more than once.
-    name = f"left_by_{request.param}_{time.monotonic_ns()}"
-    create_database(durable_server, name, "TEMPLATE template0")
-    database = database_of(durable_server, name)
+    database = new_database(durable_server, "template0")
     revision = asyncio.run(load(database, request.param))
     before, keys = asyncio.run(content_in(database)), keys_in(database)
     asyncio.run(migrate(database))
@@ -123,7 +120,7 @@ def test_every_release_left_a_database_behind() -> None:
     assert tagged <= {*KEPT}
     assert {*KEPT} <= {release.version for release in releases()}
     assert [
-        file.name for file in PLACE.iterdir() if file.stat().st_size > LARGEST
+        file.name for file in PLACE.iterdir() if file.stat().st_size > MAX_FIXTURE_BYTES
     ] == []
 
 
@@ -217,10 +214,10 @@ def test_an_older_release_runs_on_the_schema_of_a_newer_one(
 
 @pytest.mark.slow
 def test_going_back_is_refused_while_somebody_works(
-    current_database: TestDatabase,
+    installed: TestDatabase,
 ) -> None:
     execute(
-        current_database,
+        installed,
         "INSERT INTO processes (name, role, host, pid, version) VALUES"
         " ('crawler-1', 'worker', 'crawler', 1, '0.4.0')",
     )
@@ -230,7 +227,7 @@ def test_going_back_is_refused_while_somebody_works(
     ):
         asyncio.run(
             walk_back(
-                parse_target(current_database.url),
+                parse_target(installed.url),
                 "0041_time_ordered_keys",
                 check=False,
             )
@@ -239,15 +236,15 @@ def test_going_back_is_refused_while_somebody_works(
 
 @pytest.mark.slow
 def test_a_dry_run_says_what_has_no_place_in_the_older_schema(
-    current_database: TestDatabase, tmp_path: Path
+    installed: TestDatabase, tmp_path: Path
 ) -> None:
     execute(
-        current_database,
+        installed,
         "INSERT INTO suppressions (tenant_id, kind, value_hash, entry_hash)"
         " SELECT id, 'email', '\\x01', '\\x02' FROM tenants",
     )
 
-    settings = {"DATABASE_URL": current_database.url, "SCRAPERSKY_DATA_DIR": tmp_path}
+    settings = {"DATABASE_URL": installed.url, "SCRAPERSKY_DATA_DIR": tmp_path}
     said = THIS.run("migrate", "--to", "0.3.0", "--check", **settings).stdout
     done = THIS.run("migrate", "--to", "0.3.0", "--json", **settings).stdout
     again = THIS.run("migrate", "--to", "0.3.0", **settings).stdout
@@ -258,14 +255,14 @@ def test_a_dry_run_says_what_has_no_place_in_the_older_schema(
 
 
 @pytest.mark.slow
-def test_a_table_in_use_is_said_in_words(current_database: TestDatabase) -> None:
-    with psycopg.connect(current_database.dsn) as reader:
+def test_a_table_in_use_is_said_in_words(installed: TestDatabase) -> None:
+    with psycopg.connect(installed.dsn) as reader:
         reader.execute("SELECT 1 FROM suppressions")
 
         with pytest.raises(SchemaMismatch, match="A table is in use"):
             asyncio.run(
                 walk_back(
-                    parse_target(current_database.url),
+                    parse_target(installed.url),
                     "0041_time_ordered_keys",
                     check=True,
                 )

@@ -10,8 +10,9 @@ import pytest
 
 from scrapersky.kit.build import build, full_version, version
 from scrapersky.settings import address_of
+from sdk_tests.rig.port import free_port
 from tests.conftest import TestDatabase
-from tests.releases.rig import THIS, Tree, copy_of_this, free_port
+from tests.releases.rig import THIS, Tree, copy_of_this
 
 LISTED = "SELECT pid, version FROM processes"
 
@@ -23,18 +24,18 @@ def said_by(tree: Tree) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_old_and_new_processes_both_said_0_1_0(
-    current_database: TestDatabase, tmp_path: Path
+    installed: TestDatabase, tmp_path: Path
 ) -> None:
     old = copy_of_this(tmp_path / "old").call("0.3.9")
     settings = {
-        "DATABASE_URL": current_database.url,
+        "DATABASE_URL": installed.url,
         "SCRAPERSKY_DATA_DIR": tmp_path / "data",
     }
     port = free_port()
     with (
         old.running("serve", log=tmp_path / "a", PORT=port, **settings) as first,
         THIS.running("worker", log=tmp_path / "b", **settings) as second,
-        psycopg.connect(current_database.dsn, autocommit=True) as connection,
+        psycopg.connect(installed.dsn, autocommit=True) as connection,
     ):
 
         def listed() -> dict[int, str]:

@@ -1,7 +1,5 @@
 """Alerts: each rule holds for the fault it is about and no other, and is reported once."""
 
-import http.server
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
-import orjson
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
@@ -22,20 +19,25 @@ from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.attempts import Attempts
 from scrapersky.reporting.database import DatabaseFigures
-from scrapersky.reporting.stage_stats import Waiting
+from scrapersky.reporting.stage_stats import QueueStatus
 from scrapersky.scheduler.alert import (
-    LEAST_DISK,
+    MIN_FREE_BYTES,
     RULES,
-    Marks,
-    Sight,
-    Trouble,
-    troubles,
+    ActiveAlert,
+    Snapshot,
+    Thresholds,
+    active_alerts,
 )
-from scrapersky.scheduler.courier import Courier, Message
+from scrapersky.scheduler.alert_monitor import (
+    AlertMonitor,
+    SnapshotReader,
+    store_alerts,
+)
+from scrapersky.scheduler.alert_sender import AlertSender, Message
 from scrapersky.scheduler.overrides import change_settings
 from scrapersky.scheduler.presence import LiveProcess
-from scrapersky.scheduler.watch import Looker, Watch, remember
 from tests.conftest import TestDatabase
+from tests.scheduler.webhook import webhook_server
 
 WELL = DatabaseFigures(
     connections=10,
@@ -63,15 +65,18 @@ WORKER = LiveProcess(
     state="working",
 )
 BUSY = Attempts(total=100, failed=2, dead=1)
-CALM = Sight(
-    waiting=[Waiting("pages", queued=5, oldest_seconds=30)],
+CALM = Snapshot(
+    waiting=[QueueStatus("pages", queued=5, oldest_seconds=30)],
     database=WELL,
     attempts={"pages": BUSY},
     runs={"reap": {"executed": 30}},
     processes=[WORKER],
 )
-STUCK = [Waiting("pages", queued=5, oldest_seconds=30, longest_seconds=1300)]
-LONG_AGO = [Waiting("pages", queued=5, oldest_seconds=1800)]
+STUCK = [QueueStatus("pages", queued=5, oldest_seconds=30, longest_seconds=1300)]
+LONG_AGO = [QueueStatus("pages", queued=5, oldest_seconds=1800)]
+SETTLED_AN_HOUR_AGO = """INSERT INTO curation.attempt
+  (stage, item, fence, tries, outcome, settled_at)
+  VALUES ('deep_scan', 'a', 1, 1, 'done', clock_timestamp() - interval '1 hour')"""
 FAULTS = {
     "no_consumer": replace(CALM, waiting=LONG_AGO, processes=[]),
     "stage_stalled": replace(CALM, waiting=LONG_AGO, attempts={}),
@@ -79,7 +84,7 @@ FAULTS = {
         CALM, waiting=STUCK, timeouts={"pages": timedelta(minutes=10)}
     ),
     "oldest_item": replace(
-        CALM, waiting=LONG_AGO, marks=Marks(oldest=timedelta(minutes=10))
+        CALM, waiting=LONG_AGO, thresholds=Thresholds(oldest=timedelta(minutes=10))
     ),
     "error_rate": replace(CALM, attempts={"pages": Attempts(100, 51, 1)}),
     "dead_letters": replace(CALM, attempts={"pages": Attempts(200, 60, 50)}),
@@ -111,16 +116,16 @@ FAULTS = {
 
 @pytest.mark.parametrize("rule", FAULTS)
 def test_each_rule_holds_for_the_fault_it_is_about_and_no_other(rule: str) -> None:
-    found = troubles(FAULTS[rule])
+    found = active_alerts(FAULTS[rule])
 
-    assert [trouble.rule for trouble in found] == [rule]
+    assert [alert.rule for alert in found] == [rule]
     assert found[0].summary
     assert found[0].advice
 
 
 def test_nothing_is_wrong_where_nothing_is() -> None:
-    assert troubles(CALM) == []
-    assert len(FAULTS) == len(RULES)
+    assert active_alerts(CALM) == []
+    assert FAULTS.keys() == {rule.name for rule in RULES if rule.find}
 
 
 def test_a_stage_that_runs_once_an_hour_was_said_to_have_stalled() -> None:
@@ -131,7 +136,20 @@ def test_a_stage_that_runs_once_an_hour_was_said_to_have_stalled() -> None:
         intervals={"pages": timedelta(hours=1)},
     )
 
-    assert troubles(hourly) == []
+    assert active_alerts(hourly) == []
+
+
+def test_a_stage_with_a_long_interval_could_stall_unnoticed() -> None:
+    stalled = replace(
+        CALM,
+        waiting=[QueueStatus("pages", queued=5, oldest_seconds=3 * 3600)],
+        thresholds=Thresholds(oldest=timedelta(days=1)),
+        attempts={},
+        intervals={"pages": timedelta(hours=1)},
+    )
+
+    assert [alert.rule for alert in active_alerts(stalled)] == ["stage_stalled"]
+    assert active_alerts(replace(stalled, settled={"pages"})) == []
 
 
 async def test_alerts_went_by_the_marks_that_a_process_was_started_with(
@@ -144,16 +162,21 @@ async def test_alerts_went_by_the_marks_that_a_process_was_started_with(
             connection, given.settings, "deep_scan", changes, by="Ada"
         )
 
-    sight = await Looker(engine, given.settings).sight()
+    reader = SnapshotReader(engine, given.settings)
+    snapshot = await reader.read()
+    async with engine.begin() as connection:
+        await connection.execute(text(SETTLED_AN_HOUR_AGO))
 
-    assert sight.intervals == {"deep_scan": timedelta(hours=1)}
+    assert snapshot.intervals == {"deep_scan": timedelta(hours=1)}
+    assert snapshot.settled == set()
+    assert (await reader.read()).settled == {"deep_scan"}
 
 
 def test_a_worker_that_was_replaced_or_is_long_gone_wakes_nobody() -> None:
     gone = replace(WORKER, name="w0", state="gone", seen_seconds=60)
     forgotten = replace(gone, host="h9", seen_seconds=7200)
 
-    assert troubles(replace(CALM, processes=[WORKER, gone, forgotten])) == []
+    assert active_alerts(replace(CALM, processes=[WORKER, gone, forgotten])) == []
 
 
 @pytest_asyncio.fixture
@@ -165,36 +188,17 @@ async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
 
 @pytest.fixture
 def webhook() -> Iterator[tuple[str, list[Any]]]:
-    """A server that keeps what it was told, and refuses the first."""
-    reported: list[Any] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            reported.append(orjson.loads(body))
-            self.send_response(503 if len(reported) == 1 else 204)
-            self.end_headers()
-
-        @override
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/hook", reported
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with webhook_server(refusals=1) as server:
+        yield server
 
 
-class OnlyProcesses(Looker):
+class OnlyProcesses(SnapshotReader):
     """Sees no more of this machine than who works on the database."""
 
     @override
-    async def sight(self) -> Sight:
-        seen = await Looker.sight(self)
-        return replace(seen, database=WELL, disk_free=LEAST_DISK)
+    async def read(self) -> Snapshot:
+        seen = await SnapshotReader.read(self)
+        return replace(seen, database=WELL, disk_free=MIN_FREE_BYTES)
 
 
 async def test_trouble_is_told_once_and_so_is_its_end(
@@ -203,7 +207,7 @@ async def test_trouble_is_told_once_and_so_is_its_end(
     url, reported = webhook
     given = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
     looker = OnlyProcesses(engine, given.settings)
-    watch = Watch(looker, Courier(webhook=SecretStr(url)))
+    watch = AlertMonitor(looker, AlertSender(webhook=SecretStr(url)))
     async with engine.begin() as connection:
         await connection.execute(
             text(
@@ -225,24 +229,24 @@ async def test_trouble_is_told_once_and_so_is_its_end(
         ("trouble", "process_gone"),
         ("over", "process_gone"),
     ]
-    assert "Look at h1" in reported[1]["text"]
+    assert "on h1" in reported[1]["text"]
 
 
 async def test_trouble_that_comes_back_is_new_trouble(engine: AsyncEngine) -> None:
-    trouble = Trouble("disk", "data directory", "full", "free some")
+    alert = ActiveAlert("disk", "data directory", "full", "free some")
     since = text("SELECT since, ended_at IS NULL FROM alerts")
 
     async def now() -> Any:
         async with engine.connect() as connection:
             return (await connection.execute(since)).one()
 
-    await remember(engine, [trouble])
+    await store_alerts(engine, [alert])
     first = await now()
-    await remember(engine, [trouble])
+    await store_alerts(engine, [alert])
     same = await now()
-    await remember(engine, [])
+    await store_alerts(engine, [])
     over = await now()
-    await remember(engine, [trouble])
+    await store_alerts(engine, [alert])
     again = await now()
 
     assert same == first
@@ -253,8 +257,11 @@ async def test_trouble_that_comes_back_is_new_trouble(engine: AsyncEngine) -> No
 
 async def test_one_process_looks_for_all(engine: AsyncEngine, tmp_path: Path) -> None:
     given = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
-    looker = Looker(engine, given.settings)
-    first, second = Watch(looker, Courier()), Watch(looker, Courier())
+    looker = SnapshotReader(engine, given.settings)
+    first, second = (
+        AlertMonitor(looker, AlertSender()),
+        AlertMonitor(looker, AlertSender()),
+    )
 
     assert await first._is_my_turn()
     assert not await second._is_my_turn()
@@ -278,15 +285,17 @@ async def test_a_mail_server_is_told_in_plain_words(
         def send_message(self, mail: Any) -> None:
             sent.append(mail)
 
-    monkeypatch.setattr("scrapersky.scheduler.courier.connected", lambda _: Server())
-    courier = Courier(
+    monkeypatch.setattr(
+        "scrapersky.scheduler.alert_sender.connect_to", lambda _: Server()
+    )
+    sender = AlertSender(
         smtp=SecretStr("smtp://me:p%40ss@mail.bv"), recipients=("ops@a.bv",)
     )
 
-    done = await courier.send(Message("Trouble: disk", "Only 3 MiB are free.", {}))
+    done = await sender.send(Message("ActiveAlert: disk", "Only 3 MiB are free.", {}))
 
     assert done
     assert sent[0] == ("me", "p@ss")
     assert sent[1]["To"] == "ops@a.bv"
-    assert sent[1]["Subject"] == "[ScraperSky] Trouble: disk"
+    assert sent[1]["Subject"] == "[ScraperSky] ActiveAlert: disk"
     assert "Only 3 MiB are free." in sent[1].get_content()

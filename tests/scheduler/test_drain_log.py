@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from curation_sdk.events import Claimed, Retried, Settled
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.scheduler.drain_log import DrainLog
+from scrapersky.scheduler.item_counter import Counts, ItemCounter
 from scrapersky.scheduler.run_log import Run, RunLog
-from scrapersky.scheduler.tally import Counts, Tally
 from tests.conftest import TestDatabase
 
 
@@ -22,11 +22,11 @@ async def engine(database: TestDatabase) -> AsyncIterator[AsyncEngine]:
     await engine.dispose()
 
 
-def claim(tally: Tally, *items: str) -> None:
+def claim(tally: ItemCounter, *items: str) -> None:
     tally.hear(Claimed("pages", "w", items))
 
 
-def settle(tally: Tally, *items: str) -> None:
+def settle(tally: ItemCounter, *items: str) -> None:
     for item in items:
         tally.hear(Settled("pages", item, "done", None, timedelta(0)))
 
@@ -43,7 +43,7 @@ async def rows(engine: AsyncEngine) -> list[tuple[object, ...]]:
 async def test_work_between_two_ticks_was_a_short_run_at_the_later_one(
     engine: AsyncEngine,
 ) -> None:
-    tally = Tally()
+    tally = ItemCounter()
     drains = DrainLog(tally, RunLog(engine, "p1"), {"pages": "a_job"})
     claim(tally, "1", "2", "3")
     settle(tally, "1")
@@ -59,7 +59,7 @@ async def test_work_between_two_ticks_was_a_short_run_at_the_later_one(
 async def test_pauses_between_items_make_no_record_for_each(
     engine: AsyncEngine,
 ) -> None:
-    tally, reported = Tally(), list[Run]()
+    tally, reported = ItemCounter(), list[Run]()
     drains = DrainLog(tally, RunLog(engine, "p1"), {"pages": "a_job"})
     drains.ended.listen(reported.append)
     for item in ("1", "2", "3"):
@@ -77,7 +77,7 @@ async def test_pauses_between_items_make_no_record_for_each(
 async def test_a_tick_has_what_is_done_during_it_and_nothing_of_before(
     engine: AsyncEngine,
 ) -> None:
-    tally = Tally()
+    tally = ItemCounter()
     drains = DrainLog(tally, RunLog(engine, "p1"), {"pages": "a_job"})
     claim(tally, "1")
     async with drains.tick("pages"):
@@ -96,7 +96,7 @@ async def test_a_tick_has_what_is_done_during_it_and_nothing_of_before(
 async def test_what_was_done_while_the_database_was_away_is_recorded_later(
     engine: AsyncEngine,
 ) -> None:
-    tally, runs = Tally(), RunLog(engine, "p1")
+    tally, runs = ItemCounter(), RunLog(engine, "p1")
     drains = DrainLog(tally, runs, {"pages": "a_job"})
     runs._engine = connect(parse_target("postgresql://u@127.0.0.1:1/d"))
     claim(tally, "1")

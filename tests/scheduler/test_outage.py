@@ -1,14 +1,11 @@
 """An outage of the database: nobody is called gone for it, and somebody is notified once."""
 
-import http.server
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
@@ -22,13 +19,14 @@ from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE
 from scrapersky.records.process import ProcessRole
 from scrapersky.scheduler import presence
-from scrapersky.scheduler.alert import LEAST_DISK, Sight
-from scrapersky.scheduler.courier import Courier
+from scrapersky.scheduler.alert import MIN_FREE_BYTES, Snapshot
+from scrapersky.scheduler.alert_monitor import AlertMonitor, SnapshotReader
+from scrapersky.scheduler.alert_sender import AlertSender
 from scrapersky.scheduler.presence import Presence, RestReasons, live_processes
-from scrapersky.scheduler.watch import Looker, Watch
 from sdk_tests.rig.proxy import FaultProxy, fault_proxy
 from tests.conftest import TestDatabase, TestServer
 from tests.scheduler.test_alerts import WELL
+from tests.scheduler.webhook import webhook_server
 
 AGED = """UPDATE processes SET started_at = started_at - interval '20 minutes',
   seen_at = seen_at - interval '5 minutes', back_at = back_at - interval '5 minutes'"""
@@ -48,36 +46,17 @@ async def proxy(postgres_server: TestServer) -> AsyncIterator[FaultProxy]:
 
 @pytest.fixture
 def webhook() -> Iterator[tuple[str, list[Any]]]:
-    """A server that keeps what it was told."""
-    reported: list[Any] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            reported.append(orjson.loads(body))
-            self.send_response(204)
-            self.end_headers()
-
-        @override
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/hook", reported
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with webhook_server() as server:
+        yield server
 
 
-class OnlyProcesses(Looker):
+class OnlyProcesses(SnapshotReader):
     """Sees no more of this machine than who works on the database."""
 
     @override
-    async def sight(self) -> Sight:
-        seen = await Looker.sight(self)
-        return replace(seen, database=WELL, disk_free=LEAST_DISK, waiting=[])
+    async def read(self) -> Snapshot:
+        seen = await SnapshotReader.read(self)
+        return replace(seen, database=WELL, disk_free=MIN_FREE_BYTES, waiting=[])
 
 
 class Elsewhere(Presence):
@@ -104,7 +83,7 @@ class Installation:
     """A way to the database that is never cut."""
     api: Elsewhere
     workers: list[Elsewhere]
-    watch: Watch
+    watch: AlertMonitor
 
     async def run(self, statement: str) -> Any:
         async with self.direct.begin() as connection:
@@ -126,7 +105,7 @@ class Installation:
         yield
         self.proxy.refusing = False
 
-    async def troubles(self) -> list[tuple[str, str]]:
+    async def active_alerts(self) -> list[tuple[str, str]]:
         query = "SELECT rule, subject FROM alerts WHERE ended_at IS NULL ORDER BY 1, 2"
         return [tuple(row) for row in await self.run(query)]
 
@@ -140,15 +119,15 @@ async def installation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[Installation]:
     # Beats come when the test wants them.
-    monkeypatch.setattr(presence, "BEAT_EVERY", 3600.0)
+    monkeypatch.setattr(presence, "BEAT_SECONDS", 3600.0)
     place = f"postgresql://{ROLE}@127.0.0.1:{proxy.port}/{database.name}"
     engine, direct = connect(parse_target(place)), connect(parse_target(database.url))
     settings = load_settings({"SCRAPERSKY_DATA_DIR": str(tmp_path)}, dotenv=None)
     api = Elsewhere(engine, "front", ProcessRole.SERVE)
     workers = [Elsewhere(engine, f"w{n}", ProcessRole.WORKER) for n in (1, 2)]
-    watch = Watch(
+    watch = AlertMonitor(
         OnlyProcesses(engine, settings.settings),
-        Courier(webhook=SecretStr(webhook[0])),
+        AlertSender(webhook=SecretStr(webhook[0])),
         name=api.name,
         announce=api.beat,
     )
@@ -171,14 +150,14 @@ async def test_live_workers_were_gone_after_an_outage(
     async with installation.outage():
         await installation.watch.take_turn()
     await take_turn(installation)
-    at_once = await installation.troubles()
+    at_once = await installation.active_alerts()
     for worker in installation.workers:
         await worker.try_beat()
     await take_turn(installation)
 
     states = {one.state for one in await live_processes(installation.direct)}
     assert at_once == []
-    assert await installation.troubles() == []
+    assert await installation.active_alerts() == []
     assert states == {"serving"}
 
 
@@ -190,17 +169,17 @@ async def test_a_worker_that_did_not_come_back_from_an_outage_is_reported(
         pass
     await back.try_beat()
     await take_turn(installation)
-    at_once = await installation.troubles()
+    at_once = await installation.active_alerts()
     await installation.run(f"{AGED} WHERE name = '{lost.name}'")
     await installation.run(LATER)
     await take_turn(installation)
-    missed = await installation.troubles()
+    missed = await installation.active_alerts()
     await lost.try_beat()
     await take_turn(installation)
 
     assert at_once == []
     assert missed == [("process_gone", lost.name)]
-    assert await installation.troubles() == []
+    assert await installation.active_alerts() == []
 
 
 async def test_an_outage_is_one_message_when_it_is_over_and_has_settled(

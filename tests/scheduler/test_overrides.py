@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import InvalidStageSettings
-from scrapersky.scheduler.app import background_work
+from scrapersky.scheduler.app import work
 from scrapersky.scheduler.overrides import (
     SettingChange,
     StageChanges,
@@ -169,7 +169,7 @@ async def test_a_start_was_silent_about_what_holds_instead_of_its_settings(
     await store(engine, "domain_extraction", '{"batch_size": 0}')
 
     with capture_logs() as lines:
-        async with background_work(given, parse_target(database.url)):
+        async with work(given, parse_target(database.url)):
             pass
 
     said = {

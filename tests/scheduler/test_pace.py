@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.reporting.stage_stats import full_queues, waiting_for_anyone
-from scrapersky.scheduler.app import Background, background_work
+from scrapersky.scheduler.app import serve_beside_workers, work
+from scrapersky.scheduler.background import Background
 from scrapersky.scheduler.overrides import change_settings
 from scrapersky.settings import Settings
 from sdk_tests.rig.waiting import HUNG
@@ -90,8 +91,7 @@ async def test_interval_and_batch_size_throttled_nothing(
     target = parse_target(database.url)
     async with AsyncExitStack() as stack:
         processes = [
-            await stack.enter_async_context(background_work(given, target))
-            for _ in range(2)
+            await stack.enter_async_context(work(given, target)) for _ in range(2)
         ]
         await queue_businesses(engine)
         # Both processes reach the same tick of the hour: one of them takes it.
@@ -110,7 +110,7 @@ async def test_what_was_done_between_two_ticks_was_in_no_record(
     engine: AsyncEngine, database: TestDatabase, tmp_path: Path
 ) -> None:
     given = settings(tmp_path)
-    async with background_work(given, parse_target(database.url)):
+    async with work(given, parse_target(database.url)):
         await queue_businesses(engine)
         await until_done(engine)
 
@@ -121,7 +121,7 @@ async def test_the_work_of_an_eager_stage_was_in_no_record_until_the_next_tick(
     engine: AsyncEngine, database: TestDatabase, tmp_path: Path
 ) -> None:
     given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_INTERVAL_MINUTES="1000000")
-    async with background_work(given, parse_target(database.url)):
+    async with work(given, parse_target(database.url)):
         await queue_businesses(engine)
         async with asyncio.timeout(HUNG):
             while await run_totals(engine) != (ROWS, ROWS):  # noqa: ASYNC110 - as above
@@ -147,8 +147,7 @@ async def test_a_rate_held_in_each_process_and_not_over_both(
     target = parse_target(database.url)
     async with AsyncExitStack() as stack:
         processes = [
-            await stack.enter_async_context(background_work(given, target))
-            for _ in range(2)
+            await stack.enter_async_context(work(given, target)) for _ in range(2)
         ]
         await queue_businesses(engine)
         await asyncio.gather(*map(drained, processes))
@@ -169,7 +168,7 @@ async def test_pace_rate_and_batch_were_changed_by_a_restart_alone(
 ) -> None:
     given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_RATE_PER_MINUTE="5")
     target = parse_target(database.url)
-    async with background_work(given, target) as process:
+    async with work(given, target) as process:
         await queue_businesses(engine)
         await drained(process)
         assert await done(engine) == 5
@@ -186,7 +185,7 @@ async def test_pace_rate_and_batch_were_changed_by_a_restart_alone(
         assert await done(engine) == 8
 
     # What was changed holds for a process that starts later, until it is taken back.
-    async with background_work(given, target) as process:
+    async with work(given, target) as process:
         assert process.live is not None
         assert process.live.settings.pace_of("domain_extraction") == "interval"
         await change(engine, given, **dict.fromkeys(slow))
@@ -200,7 +199,7 @@ async def test_the_process_that_answers_people_leaves_the_stages_to_others(
 ) -> None:
     given = settings(tmp_path, DOMAIN_EXTRACTION_SCHEDULER_BATCH_SIZE="5")
     target = parse_target(database.url)
-    async with background_work(given, target, on_demand=True) as ours:
+    async with serve_beside_workers(given, target) as ours:
         assert not ours.schedule.is_running
         await queue_businesses(engine)
         # A change of how the stage works does not make it work here.
@@ -211,7 +210,7 @@ async def test_the_process_that_answers_people_leaves_the_stages_to_others(
         assert await done(engine) == 0
 
         assert await ours.schedule.trigger(EXTRACT) == 5
-        async with background_work(given, target):
+        async with work(given, target):
             await until_done(engine)
 
     assert await run_totals(engine) == (ROWS, ROWS)
@@ -248,8 +247,7 @@ async def test_nothing_kept_a_queue_from_growing_while_its_stage_stood_still(
     target = parse_target(database.url)
     async with AsyncExitStack() as stack:
         processes = [
-            await stack.enter_async_context(background_work(given, target))
-            for _ in range(2)
+            await stack.enter_async_context(work(given, target)) for _ in range(2)
         ]
         await queue_businesses(engine, website="https://shop{n}.example/")
         await asyncio.gather(*map(drained, processes))

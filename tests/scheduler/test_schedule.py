@@ -17,8 +17,8 @@ from scrapersky.errors import UnknownJob
 from scrapersky.pipeline.stage_settings import JobSettings
 from scrapersky.records import SchedulerRun
 from scrapersky.records.schedule import RunOutcome
-from scrapersky.scheduler.app import Ending, running
 from scrapersky.scheduler.drain_log import DrainLog
+from scrapersky.scheduler.item_counter import Counts, ItemCounter
 from scrapersky.scheduler.overview import cadence, next_tick
 from scrapersky.scheduler.presence import end_lost_runs, own_name
 from scrapersky.scheduler.run_log import (
@@ -28,8 +28,8 @@ from scrapersky.scheduler.run_log import (
     purge_runs,
     running_now,
 )
-from scrapersky.scheduler.schedule import CUT_OFF, Job, Schedule
-from scrapersky.scheduler.tally import Counts, Tally
+from scrapersky.scheduler.schedule import CUT_OFF, JobSchedule, ScheduledJob
+from scrapersky.scheduler.shutdown import Shutdown, running
 from sdk_tests.rig.waiting import HUNG, ends_at_once
 from tests.conftest import TestDatabase
 
@@ -50,14 +50,14 @@ def a_job(
     is_singleton: bool = False,
     at_most: int | None = None,
     **settings: object,
-) -> Job:
+) -> ScheduledJob:
     values = {"interval_minutes": OFTEN, **settings}
     found = JobSettings.model_validate(values)
 
     async def counted(_limit: int | None) -> Counts:
         return Counts(picked=await run())
 
-    return Job(job_id, "A Job", found, counted, is_singleton, at_most)
+    return ScheduledJob(job_id, "A ScheduledJob", found, counted, is_singleton, at_most)
 
 
 async def seven() -> int:
@@ -81,7 +81,7 @@ async def outcomes(engine: AsyncEngine) -> list[RunOutcome]:
 
 
 async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) -> None:
-    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven)], RunLog(engine, "p1"))
     await schedule.start()
 
     async def has_run() -> bool:
@@ -98,7 +98,7 @@ async def test_a_tick_runs_the_job_and_records_its_items(engine: AsyncEngine) ->
 async def test_the_last_run_is_read_from_the_record_of_all_processes(
     engine: AsyncEngine,
 ) -> None:
-    await Schedule([a_job(seven)], RunLog(engine, "theirs")).trigger("a_job")
+    await JobSchedule([a_job(seven)], RunLog(engine, "theirs")).trigger("a_job")
 
     async with engine.connect() as connection:
         found = await last_runs(connection, ["a_job", "never"])
@@ -112,7 +112,7 @@ async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) ->
     async def fail() -> int:
         raise RuntimeError("no luck")
 
-    schedule = Schedule([a_job(fail)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(fail)], RunLog(engine, "p1"))
     await schedule.start()
 
     async def failed_twice() -> bool:
@@ -121,7 +121,13 @@ async def test_a_failing_job_is_recorded_and_ticks_again(engine: AsyncEngine) ->
     await until(failed_twice)
     await schedule.stop()
 
-    assert (await recent_runs(engine))[-1].error == "no luck"
+    # On a busy machine a tick may be skipped before the first has failed.
+    errors = {
+        run.error
+        for run in await recent_runs(engine)
+        if run.outcome == RunOutcome.FAILED
+    }
+    assert errors == {"no luck"}
 
 
 async def test_a_run_skipped_because_one_is_running_is_recorded(
@@ -133,7 +139,7 @@ async def test_a_run_skipped_because_one_is_running_is_recorded(
         await gate.wait()
         return 0
 
-    schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(wait)], RunLog(engine, "p1"))
     await schedule.start()
 
     async def skipped() -> bool:
@@ -156,7 +162,7 @@ async def test_a_stop_waits_until_the_run_is_recorded(engine: AsyncEngine) -> No
             await gate.wait()
             await super().end(*given)
 
-    schedule = Schedule([a_job(seven)], SlowLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven)], SlowLog(engine, "p1"))
     await schedule.start()
     await asyncio.wait_for(ending.wait(), HUNG)
     stopping = asyncio.ensure_future(schedule.stop())
@@ -179,7 +185,7 @@ async def test_a_run_that_outlasts_the_grace_seemed_to_run_for_ever(
         await asyncio.Event().wait()
         return 0
 
-    schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(wait)], RunLog(engine, "p1"))
     await schedule.start()
     await asyncio.wait_for(begun.wait(), HUNG)
     await schedule.stop(timedelta(0))
@@ -199,7 +205,7 @@ async def test_a_run_whose_caller_left_seemed_to_run_for_ever(
         await asyncio.Event().wait()
         return 0
 
-    schedule = Schedule([a_job(wait)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(wait)], RunLog(engine, "p1"))
     caller = asyncio.create_task(schedule.trigger("a_job"))
     await asyncio.wait_for(begun.wait(), HUNG)
     caller.cancel()
@@ -210,7 +216,7 @@ async def test_a_run_whose_caller_left_seemed_to_run_for_ever(
 
 
 async def test_a_missed_run_is_recorded(engine: AsyncEngine) -> None:
-    schedule = Schedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
     await schedule.start()
     long_ago = datetime.now(UTC) - timedelta(minutes=30)
 
@@ -230,7 +236,7 @@ async def test_a_registration_that_fails_does_not_stop_the_others(
     object.__setattr__(
         broken, "settings", broken.settings.model_copy(update={"max_instances": "x"})
     )
-    schedule = Schedule([broken, a_job(seven, "sound")], RunLog(engine, "p1"))
+    schedule = JobSchedule([broken, a_job(seven, "sound")], RunLog(engine, "p1"))
     await schedule.start()
 
     async def has_run() -> bool:
@@ -246,7 +252,7 @@ async def test_a_registration_that_fails_does_not_stop_the_others(
 
 
 async def test_a_second_start_was_silent_and_harmless(engine: AsyncEngine) -> None:
-    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven)], RunLog(engine, "p1"))
 
     await schedule.start()
     with capture_logs() as lines:
@@ -264,9 +270,9 @@ async def test_a_start_that_failed_left_a_scheduler_that_ticked(
     engine: AsyncEngine,
 ) -> None:
     runs = RunLog(engine, "p1")
-    schedule = Schedule([a_job(seven)], runs)
-    drains = DrainLog(Tally(), runs, {})
-    ending = Ending(asyncio.Event(), timedelta(0))
+    schedule = JobSchedule([a_job(seven)], runs)
+    drains = DrainLog(ItemCounter(), runs, {})
+    ending = Shutdown(asyncio.Event(), timedelta(0))
 
     async def start() -> None:
         async with running(None, [], schedule, drains, ending):
@@ -280,7 +286,7 @@ async def test_a_start_that_failed_left_a_scheduler_that_ticked(
 
 
 async def test_a_disabled_job_never_ticks(engine: AsyncEngine) -> None:
-    schedule = Schedule([a_job(seven, enabled=False)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven, enabled=False)], RunLog(engine, "p1"))
     await schedule.start()
 
     assert schedule.published() == []
@@ -299,7 +305,7 @@ async def test_a_singleton_runs_once_per_tick_over_all_processes(
         return 1
 
     job = a_job(once, is_singleton=True, interval_minutes=60)
-    schedules = [Schedule([job], RunLog(engine, f"p{n}")) for n in range(8)]
+    schedules = [JobSchedule([job], RunLog(engine, f"p{n}")) for n in range(8)]
 
     await asyncio.gather(*(schedule._tick(job) for schedule in schedules))
 
@@ -320,7 +326,7 @@ async def test_no_more_runs_than_may_be_run_at_once_over_all_processes(
         return 1
 
     job = a_job(long, at_most=2)
-    schedules = [Schedule([job], RunLog(engine, f"p{n}")) for n in range(4)]
+    schedules = [JobSchedule([job], RunLog(engine, f"p{n}")) for n in range(4)]
     for n in range(4):
         await announce(engine, f"p{n}")
     ticks = [asyncio.create_task(schedule._tick(job)) for schedule in schedules]
@@ -370,7 +376,7 @@ async def test_a_killed_process_delayed_the_runs_of_all_others(
     assert await RunLog(engine, dead).begin("a_job") is not None
     job = a_job(seven, at_most=1)
 
-    assert await Schedule([job], RunLog(engine, "p1"))._tick(job) == 7
+    assert await JobSchedule([job], RunLog(engine, "p1"))._tick(job) == 7
 
     executed, lost = await recent_runs(engine)
     assert (executed.outcome, lost.outcome) == (RunOutcome.EXECUTED, RunOutcome.LOST)
@@ -446,7 +452,7 @@ async def test_a_clock_that_is_off_by_an_hour_and_a_bit_shifted_the_ticks(
         async def clock_skew(self) -> timedelta:
             return ahead
 
-    schedule = Schedule([a_job(seven, interval_minutes=60)], Ahead(engine, "p1"))
+    schedule = JobSchedule([a_job(seven, interval_minutes=60)], Ahead(engine, "p1"))
     await schedule.start()
     next_run = schedule._scheduler.get_job("a_job").next_run_time
     await schedule.stop()
@@ -464,7 +470,7 @@ def test_the_next_tick_is_counted_from_where_all_processes_count() -> None:
 
 
 async def test_a_trigger_by_hand_runs_at_once(engine: AsyncEngine) -> None:
-    schedule = Schedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven, interval_minutes=60)], RunLog(engine, "p1"))
 
     assert await schedule.trigger("a_job") == 7
     with pytest.raises(UnknownJob):
@@ -476,14 +482,14 @@ async def test_a_run_that_found_nothing_left_no_line(engine: AsyncEngine) -> Non
         return 0
 
     with capture_logs() as lines:
-        await Schedule([a_job(nothing)], RunLog(engine, "p1")).trigger("a_job")
+        await JobSchedule([a_job(nothing)], RunLog(engine, "p1")).trigger("a_job")
 
     (line,) = [line for line in lines if line["event"] == "scheduler.run"]
     assert (line["log_level"], line["id"], line["picked"]) == ("info", "a_job", 0)
 
 
 async def test_old_runs_are_purged(engine: AsyncEngine) -> None:
-    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven)], RunLog(engine, "p1"))
     await schedule.trigger("a_job")
 
     assert await purge_runs(engine, timedelta(days=1)) == 0
@@ -492,7 +498,7 @@ async def test_old_runs_are_purged(engine: AsyncEngine) -> None:
 
 async def test_without_a_database_a_job_still_runs() -> None:
     engine = connect(parse_target("postgresql://u@127.0.0.1:1/d"))
-    schedule = Schedule([a_job(seven)], RunLog(engine, "p1"))
+    schedule = JobSchedule([a_job(seven)], RunLog(engine, "p1"))
 
     assert await schedule.trigger("a_job") == 7
 

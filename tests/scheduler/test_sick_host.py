@@ -20,18 +20,20 @@ from curation_sdk.testing import make_due
 from scrapersky.crawler import CrawlerPolicy, Sandbox
 from scrapersky.crawler.pool import tls_context
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.demo.resolver import demo_policy
-from scrapersky.demo.server import Ask, TownServer
-from scrapersky.demo.sites.reply import Reply
+from scrapersky.demo.services import town_policy
 from scrapersky.errors import NoSuchHost
 from scrapersky.pipeline import health_check
 from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.scheduler import self_check
-from scrapersky.scheduler.app import Background, World, background_work
+from scrapersky.scheduler.app import work
+from scrapersky.scheduler.background import Background
 from scrapersky.scheduler.self_check import memory_left
+from scrapersky.scheduler.tools import ExternalServices
 from scrapersky.stages import wf8_contacts
 from sdk_tests.rig.size import size
 from sdk_tests.rig.waiting import HUNG
+from simulated_town.server import TownRequest, TownServer
+from simulated_town.sites.reply import Reply
 from tests.acceptance.rig import settings_for
 from tests.conftest import TestDatabase
 from tests.crawler.rig import a_policy, a_site, answer
@@ -87,13 +89,13 @@ class House:
     async def at_work(
         self, machine: Machine, **environment: str
     ) -> AsyncIterator[Background]:
-        world = World(
+        services = ExternalServices(
             policy=self.policy, resolver=machine, sources={}, mail_servers=machine
         )
         off = {"DOMAIN_SITEMAP_SCHEDULER_ENABLED": "false"}
         settings = settings_for({**off, **environment})
         target = parse_target(self.url)
-        async with background_work(settings, target, world=world, ticking=False) as run:
+        async with work(settings, target, services=services) as run:
             yield run
 
     async def add_domains(self, *names: str) -> None:
@@ -103,7 +105,7 @@ class House:
             names=list(names),
             home="http://*/" if self.port is None else f"https://*:{self.port}/",
         )
-        await curation_sdk.wake(self.engine, "domain_metadata")
+        await curation_sdk.control.wake(self.engine, "domain_metadata")
 
     async def add_contacts(self, count: int) -> None:
         await self.run(
@@ -117,7 +119,7 @@ class House:
             " 'Queued', 'Queued' FROM p, generate_series(1, :count) n",
             count=count,
         )
-        await curation_sdk.wake(self.engine, "contact_validation")
+        await curation_sdk.control.wake(self.engine, "contact_validation")
 
     async def run(self, statement: str, **values: Any) -> None:
         async with self.engine.begin() as connection:
@@ -151,7 +153,7 @@ def no_parsing_children(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def house(database: TestDatabase) -> AsyncIterator[House]:
-    def answer(ask: Ask) -> Reply:
+    def answer(ask: TownRequest) -> Reply:
         return Reply(HOME) if ask.path != "/robots.txt" else Reply(b"", status=404)
 
     async with TownServer(lambda _: None, answer).running() as server:
@@ -159,7 +161,7 @@ async def house(database: TestDatabase) -> AsyncIterator[House]:
         async with engine.connect() as connection:
             tenant = await connection.scalar(text("SELECT id FROM tenants"))
         policy = replace(
-            demo_policy(server.port, host_delay=timedelta()),
+            town_policy(server.port, host_delay=timedelta()),
             second_look=timedelta(milliseconds=200),
             failure_rest=timedelta(milliseconds=100),
         )
@@ -172,7 +174,7 @@ async def test_a_machine_without_names_made_dead_letters_of_what_others_reach(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (health_check, wf8_contacts):
-        monkeypatch.setattr(module, "COME_BACK", timedelta(seconds=0.1))
+        monkeypatch.setattr(module, "RETRY_DELAY", timedelta(seconds=0.1))
     sick, well, many = Machine(is_sick=True), Machine(), size(8, 20)
     async with house.at_work(well, **ONE_AT_A_TIME):
         await house.add_domains("first.bv")
@@ -202,9 +204,9 @@ async def until_resting(background: Background, *, wanted: bool) -> None:
 async def test_a_machine_that_is_well_again_works_again(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(self_check, "LOOK_EVERY", 0.05)
-    monkeypatch.setattr(self_check, "LOOK_WHILE_UNFIT", 0.05)
-    monkeypatch.setattr(self_check, "BELIEVED", 0.0)
+    monkeypatch.setattr(self_check, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(self_check, "CHECK_SECONDS_WHILE_UNFIT", 0.05)
+    monkeypatch.setattr(self_check, "ANSWER_LIFETIME_SECONDS", 0.0)
     machine = Machine()
     async with house.at_work(machine) as background:
         await house.add_domains("first.bv")
@@ -247,9 +249,9 @@ async def trusted(
 async def test_a_machine_without_authorities_made_dead_letters_of_what_others_trust(
     trusted: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(self_check, "LOOK_EVERY", 0.05)
-    monkeypatch.setattr(self_check, "LOOK_WHILE_UNFIT", 0.05)
-    monkeypatch.setattr(health_check, "COME_BACK", timedelta(seconds=0.1))
+    monkeypatch.setattr(self_check, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(self_check, "CHECK_SECONDS_WHILE_UNFIT", 0.05)
+    monkeypatch.setattr(health_check, "RETRY_DELAY", timedelta(seconds=0.1))
     async with trusted.at_work(Machine(address="127.0.0.1")):
         await trusted.add_domains("first.bv")
         await trusted.until(DONE, 1)
@@ -284,9 +286,9 @@ async def test_a_name_was_given_up_at_the_first_no(house: House) -> None:
 @pytest.mark.parametrize(
     ("limit", "value", "why"),
     [
-        ("LEAST_DISK", 1 << 60, "MiB are free in"),
-        ("LEAST_MEMORY", 1 << 60, "MiB of memory are left"),
-        ("MOST_SKEW", -1.0, "the clock differs"),
+        ("MIN_DISK_BYTES", 1 << 60, "MiB are free in"),
+        ("MIN_MEMORY_BYTES", 1 << 60, "MiB of memory are left"),
+        ("MAX_SKEW_SECONDS", -1.0, "the clock differs"),
     ],
 )
 async def test_a_full_disk_or_a_wrong_clock_is_seen_and_said(

@@ -15,15 +15,20 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import curation_sdk
-from curation_sdk import History, Worker
-from scrapersky.crawler import Crawler, CrawlerPolicy, Limits, MemoryLedger, Sandbox
-from scrapersky.curation.decision import Decided, Selection, decide
+from curation_sdk import Worker
+from curation_sdk.history import History
+from scrapersky.crawler import (
+    Crawler,
+    CrawlerPolicy,
+    FetchLimits,
+    MemoryLedger,
+    Sandbox,
+)
+from scrapersky.curation.action import ActionResult
+from scrapersky.curation.decision import Selection, decide
 from scrapersky.curation.rule import save_rule
 from scrapersky.db.connection import connect, parse_target
-from scrapersky.demo.log import RequestLog
-from scrapersky.demo.resolver import TOWN_NETWORK, demo_policy
-from scrapersky.demo.server import Ask, Stream, TownServer
-from scrapersky.demo.sites.reply import HTML, TEXT, XML, Reply
+from scrapersky.demo.services import town_policy
 from scrapersky.errors import NoSuchHost
 from scrapersky.kit.clock import utc_now
 from scrapersky.pipeline.mail_server import DnsMailServers, MailServers
@@ -34,10 +39,14 @@ from scrapersky.records import KINDS, Domain, Page, SitemapFile
 from scrapersky.records.audit import Actor
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages import PIPELINE, registry_of
+from simulated_town.addresses import TOWN_NETWORK
+from simulated_town.log import TownLog
+from simulated_town.server import StreamedReply, TownRequest, TownServer
+from simulated_town.sites.reply import HTML, TEXT, XML, Reply
 from tests.conftest import TestDatabase
 
 IN_HASTE = replace(
-    Limits(),
+    FetchLimits(),
     headers=timedelta(seconds=1),
     total=timedelta(seconds=5),
     rate_grace=timedelta(seconds=1),
@@ -51,8 +60,8 @@ class Web:
     """What every site answers, by host and path; what is not said is not found."""
 
     port: int = 0
-    log: RequestLog = field(default_factory=RequestLog)
-    says: dict[str, Reply | Stream | list[Reply]] = field(default_factory=dict)
+    log: TownLog = field(default_factory=TownLog)
+    says: dict[str, Reply | StreamedReply | list[Reply]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def page(self, place: str, body: str, **more: Any) -> None:
@@ -76,7 +85,7 @@ class Web:
         replies = [Reply(b"", status=status) for status in statuses]
         self.says[place] = [*replies, *([Reply(then.encode())] if then else ())]
 
-    def answer(self, ask: Ask) -> Reply | Stream:
+    def answer(self, ask: TownRequest) -> Reply | StreamedReply:
         """Say what a test wants said."""
         place = f"{ask.host}{ask.path}"
         self.asked.append(place)
@@ -180,7 +189,9 @@ class Line:
         """Return what became of every attempt at an item, the first one first."""
         return [one.outcome for one in (await self.story(stage, key)).attempts]
 
-    async def decide(self, kind: str, status: str, *ids: UUID, **how: Any) -> Decided:
+    async def decide(
+        self, kind: str, status: str, *ids: UUID, **how: Any
+    ) -> ActionResult:
         """Decide as a person does."""
         return await decide(
             self.engine, self.actor, KINDS[kind], status, Selection(ids=ids), **how
@@ -241,4 +252,4 @@ async def running_line(
 
 def impatient(port: int) -> CrawlerPolicy:
     """Return rules under which only the test's web exists, and nobody waits for long."""
-    return replace(demo_policy(port, host_delay=timedelta()), limits=IN_HASTE)
+    return replace(town_policy(port, host_delay=timedelta()), limits=IN_HASTE)

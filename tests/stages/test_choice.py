@@ -6,9 +6,9 @@ import pytest
 
 from curation_sdk import Transaction
 from scrapersky.curation.undo import undo
+from scrapersky.pipeline.rule_run import RuleRun, run_rules
 from scrapersky.records import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
-from scrapersky.stages.wf6_sitemap_import import CHOICE
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -60,7 +60,9 @@ async def test_the_rules_are_asked_once_for_all_that_a_transaction_made(
         assert raw.driver_connection is not None
         transaction = Transaction(connection, raw.driver_connection)
         for file in files:
-            CHOICE.among(transaction, line.actor.tenant_id, SYSTEM_USER_ID, file)
+            tenant = line.actor.tenant_id
+            run = RuleRun("pages", "sitemap_file_id", tenant, SYSTEM_USER_ID, file)
+            run_rules.add(transaction, run)
         await transaction.end()
 
     ((action, changed, noted),) = await line.rows(ACTIONS)

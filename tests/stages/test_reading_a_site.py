@@ -7,10 +7,10 @@ from functools import partial
 import pytest
 
 from scrapersky.curation.rule import run_rule
-from scrapersky.demo.sites.reply import redirect
 from scrapersky.pipeline.dead_pages import choose_after_dead_letters
 from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
+from simulated_town.sites.reply import redirect
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -298,3 +298,24 @@ async def test_an_about_page_that_only_the_sitemap_named_was_never_read(
     assert await read_all(line) == ["/", "/about", "/contact"]
     ((clicks,),) = await line.rows("SELECT clicks FROM pages WHERE url LIKE '%/about'")
     assert clicks is None
+
+
+async def test_a_site_whose_chosen_pages_were_all_gone_was_given_up(line: Line) -> None:
+    line.web.page("a.bv/", home("/contact.html", "/about.html"))
+    line.web.page("a.bv/contact_us.html", page("Write to jo@a.bv."))
+    await line.add_domain()
+
+    assert "/contact_us.html" in await read_all(line)
+    assert await line.rows("SELECT email FROM contacts") == [("jo@a.bv",)]
+
+
+async def test_a_contact_page_that_only_the_sitemap_names_was_not_listed(
+    line: Line,
+) -> None:
+    line.web.page("a.bv/", home("/directions"))
+    line.web.page("a.bv/directions", page("Take the bus."))
+    line.web.page("a.bv/contact", page("Write to jo@a.bv."))
+    line.web.sitemap("a.bv/sitemap.xml", "http://a.bv/contact", "http://a.bv/oak")
+    await line.add_domain()
+
+    assert "/contact" in await read_all(line)

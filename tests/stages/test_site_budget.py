@@ -12,9 +12,9 @@ import pytest
 from scrapersky.crawler import Crawler
 from scrapersky.curation.batch import submit
 from scrapersky.curation.site_budget import SiteBudget, change_budget
-from scrapersky.demo.sites.reply import Reply
 from scrapersky.errors import Trap
 from scrapersky.records import Domain, Page, SitemapFile
+from simulated_town.sites.reply import Reply
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -41,14 +42,16 @@ async def google(tmp_path: Path) -> AsyncIterator[Rig]:
 async def line(
     shared_database: SharedDatabase, sandbox: Sandbox, google: Rig
 ) -> AsyncIterator[Line]:
-    sources = {"google": google.source}
-    async with running_line(
-        shared_database.database,
-        sandbox,
-        engine=shared_database.engine,
-        sources=sources,
-    ) as line:
+    async with google_line(shared_database, sandbox, google) as line:
         yield line
+
+
+def google_line(
+    shared: SharedDatabase, sandbox: Sandbox, google: Rig
+) -> AbstractAsyncContextManager[Line]:
+    """Run a line whose places come from Google."""
+    sources = {"google": google.source}
+    return running_line(shared.database, sandbox, engine=shared.engine, sources=sources)
 
 
 def server_of(rig: Rig) -> GoogleServer:
@@ -172,7 +175,9 @@ async def test_a_wrong_key_pauses_the_stage_and_spends_no_attempt(
 
     await line.work(STAGE)
 
-    states = {state.name: state for state in await curation_sdk.states(line.engine)}
+    states = {
+        state.name: state for state in await curation_sdk.control.states(line.engine)
+    }
     assert (await line.row(PlaceSearch, search)).status == "Queued"
     assert states[STAGE].paused
     assert "key" in (states[STAGE].paused_why or "")
@@ -191,7 +196,9 @@ async def test_without_any_key_searches_were_given_up_instead_of_waiting(
 
     await line.work(STAGE)
 
-    states = {state.name: state for state in await curation_sdk.states(line.engine)}
+    states = {
+        state.name: state for state in await curation_sdk.control.states(line.engine)
+    }
     assert (await line.row(PlaceSearch, search)).status == "Queued"
     assert states[STAGE].paused
     assert "GOOGLE_MAPS_API_KEY" in (states[STAGE].paused_why or "")
@@ -208,7 +215,7 @@ async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(
 
     await line.work("page_curation")
     server_of(google).always = None
-    await curation_sdk.resume(line.engine, STAGE)
+    await curation_sdk.control.resume(line.engine, STAGE)
     async with asyncio.timeout(HUNG):
         while not await line.work(STAGE):  # noqa: ASYNC110 - until it has heard
             await asyncio.sleep(0.1)

@@ -14,9 +14,9 @@ from scrapersky.records import LocalBusiness, Place, PlaceSearch
 from scrapersky.settings import SYSTEM_USER_ID
 from tests.providers.rig import Rig, google_rig
 from tests.providers.servers.google import BAD_KEY, INTERNAL, GoogleServer
-from tests.stages.rig import Line, running_line
+from tests.stages.rig import Line
 from tests.stages.shared_database import SharedDatabase
-from tests.stages.test_wf1_place_search import add_search, server_of
+from tests.stages.test_wf1_place_search import add_search, google_line, server_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STAGE = "deep_scan"
@@ -35,13 +35,7 @@ async def google(tmp_path: Path) -> AsyncIterator[Rig]:
 async def line(
     shared_database: SharedDatabase, sandbox: Sandbox, google: Rig
 ) -> AsyncIterator[Line]:
-    sources = {"google": google.source}
-    async with running_line(
-        shared_database.database,
-        sandbox,
-        engine=shared_database.engine,
-        sources=sources,
-    ) as line:
+    async with google_line(shared_database, sandbox, google) as line:
         await add_search(line, google.query, budget=Decimal(50))
         await line.work("place_search")
         yield line
@@ -129,6 +123,28 @@ async def test_a_rescan_updates_facts_and_never_a_decision(line: Line) -> None:
     assert row.name != "old"
     assert (row.status, row.domain_extraction_status) == ("Not a Fit", "Error")
     assert row.domain_extraction_error == "why"
+
+
+async def test_a_website_that_a_business_has_instead_was_never_visited(
+    line: Line,
+) -> None:
+    place = await a_place(line)
+    await line.decide("places", "Selected", place)
+    await line.work(STAGE)
+    status = "SELECT domain_extraction_status::text, website FROM local_businesses"
+    found = []
+    for website in ("website", "'https://before.bv'"):
+        await line.run(
+            "UPDATE local_businesses SET domain_extraction_status = 'Completed',"
+            f" website = {website}"
+        )
+        await line.decide("places", "Selected", place, force=True)
+        await line.work(STAGE)
+        found += await line.rows(status)
+
+    ((as_it_was, website), (instead, now)) = found
+    assert (as_it_was, instead) == ("Completed", "Queued")
+    assert website == now
 
 
 async def test_a_rule_chooses_businesses_and_queues_the_next_stage(line: Line) -> None:

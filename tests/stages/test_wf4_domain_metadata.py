@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import curation_sdk
-from scrapersky.crawler import Crawler, Fetched
-from scrapersky.demo.sites.reply import Conduct, Reply, redirect
+from scrapersky.crawler import Crawler, FetchResult
 from scrapersky.records import Domain
+from simulated_town.sites.reply import Conduct, Reply, redirect
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -129,7 +129,7 @@ async def test_a_name_is_asked_for_once_whatever_the_scheme(
     tried: list[str] = []
     fetch = Crawler.fetch
 
-    async def note(self: Crawler, url: str, **how: Any) -> Fetched:
+    async def note(self: Crawler, url: str, **how: Any) -> FetchResult:
         tried.append(str(url))
         return await fetch(self, url, **how)
 

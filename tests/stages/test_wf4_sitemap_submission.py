@@ -5,10 +5,10 @@ from uuid import UUID
 import pytest
 
 from scrapersky.crawler import Sandbox
-from scrapersky.demo.sites.reply import XML, Reply
 from scrapersky.pipeline.tools import SiteLimits
 from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
+from simulated_town.sites.reply import XML, Reply
 from tests.stages.rig import Line, running_line
 from tests.stages.shared_database import SharedDatabase
 

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from scrapersky.demo.sites.reply import HTML, XML, Reply
 from scrapersky.records import SitemapFile
 from scrapersky.settings import SYSTEM_USER_ID
-from scrapersky.stages.wf6_sitemap_import import FIND_GONE, MANY
+from scrapersky.stages.wf6_sitemap_import import COPY_MIN_PAGES, FIND_GONE
+from simulated_town.sites.reply import HTML, XML, Reply
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -283,10 +283,10 @@ async def test_a_copied_page_is_like_one_that_was_put(line: Line) -> None:
     # Rules would choose the best of each site, which are not the same.
     await line.run("UPDATE selection_rules SET is_enabled = false")
     line.web.sitemap(
-        "a.bv/sitemap.xml", *many("a.bv", 0, 2 * MANY), lastmod="2026-01-02"
+        "a.bv/sitemap.xml", *many("a.bv", 0, 2 * COPY_MIN_PAGES), lastmod="2026-01-02"
     )
     line.web.sitemap(
-        "b.bv/sitemap.xml", *many("b.bv", 0, MANY - 1), lastmod="2026-01-02"
+        "b.bv/sitemap.xml", *many("b.bv", 0, COPY_MIN_PAGES - 1), lastmod="2026-01-02"
     )
     file = await line.add_sitemap(MAP)
     await line.add_sitemap("http://b.bv/sitemap.xml")
@@ -306,9 +306,9 @@ async def test_a_copied_page_is_like_one_that_was_put(line: Line) -> None:
         )
         for site in ("a.bv", "b.bv")
     }
-    assert (await line.row(SitemapFile, file)).dropped["new"] == 2 * MANY
-    assert len(stored["a.bv"]) == 2 * MANY
-    assert len(stored["b.bv"]) == MANY - 1
+    assert (await line.row(SitemapFile, file)).dropped["new"] == 2 * COPY_MIN_PAGES
+    assert len(stored["a.bv"]) == 2 * COPY_MIN_PAGES
+    assert len(stored["b.bv"]) == COPY_MIN_PAGES - 1
     assert set(map(str, stored["b.bv"])) < set(map(str, stored["a.bv"]))
     ids = {
         site: [
@@ -331,25 +331,29 @@ def is_numbered(ids: list[UUID]) -> bool:
 
 
 async def test_a_long_second_import_copies_only_what_is_new(line: Line) -> None:
-    line.web.sitemap("a.bv/sitemap.xml", *many("a.bv", 0, MANY))
+    line.web.sitemap("a.bv/sitemap.xml", *many("a.bv", 0, COPY_MIN_PAGES))
     file = await line.add_sitemap(MAP)
     await line.work(STAGE)
     line.web.sitemap(
-        "a.bv/sitemap.xml", *many("a.bv", 10, 2 * MANY), lastmod="2026-02-03"
+        "a.bv/sitemap.xml", *many("a.bv", 10, 2 * COPY_MIN_PAGES), lastmod="2026-02-03"
     )
 
     await line.run(AGAIN)
     await line.work(STAGE)
 
     counts = (await line.row(SitemapFile, file)).dropped
-    assert (counts["new"], counts["changed"], counts["gone"]) == (MANY, MANY - 10, 10)
+    assert (counts["new"], counts["changed"], counts["gone"]) == (
+        COPY_MIN_PAGES,
+        COPY_MIN_PAGES - 10,
+        10,
+    )
     assert await line.rows("SELECT count(*), count(DISTINCT url) FROM pages") == [
-        (2 * MANY, 2 * MANY)
+        (2 * COPY_MIN_PAGES, 2 * COPY_MIN_PAGES)
     ]
 
 
 async def test_a_page_that_another_stores_meanwhile_spoils_no_copy(line: Line) -> None:
-    urls = many("a.bv", 0, MANY)
+    urls = many("a.bv", 0, COPY_MIN_PAGES)
     line.web.sitemap("a.bv/sitemap.xml", *urls, lastmod="2026-02-03")
     domain = await line.add_domain("a.bv")
     file = await line.add_sitemap(MAP, domain)
@@ -366,5 +370,5 @@ async def test_a_page_that_another_stores_meanwhile_spoils_no_copy(line: Line) -
     await working
 
     counts = (await line.row(SitemapFile, file)).dropped
-    assert (counts["new"], counts["changed"]) == (MANY - 1, 1)
-    assert await line.rows("SELECT count(*) FROM pages") == [(MANY,)]
+    assert (counts["new"], counts["changed"]) == (COPY_MIN_PAGES - 1, 1)
+    assert await line.rows("SELECT count(*) FROM pages") == [(COPY_MIN_PAGES,)]

@@ -8,13 +8,13 @@ from sqlalchemy import text
 
 import curation_sdk
 from curation_sdk import Done
-from curation_sdk.connection import Connection
-from scrapersky.crawler import Fetched, Rendered
-from scrapersky.demo.sites.reply import Conduct, Reply, redirect
+from curation_sdk.connection import WorkerConnection
+from scrapersky.crawler import FetchResult, RenderedPage
 from scrapersky.errors import RenderFailed
 from scrapersky.records import LocalBusiness, Page
 from scrapersky.settings import SYSTEM_USER_ID
 from scrapersky.stages.wf7_page_curation import curate_page
+from simulated_town.sites.reply import Conduct, Reply, redirect
 from tests.stages.rig import Line
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -141,7 +141,7 @@ async def test_pages_of_a_site_that_settle_together_are_stored_together(
     outcomes = [await work(await line.row(Page, page), line.tools) for page in pages]
     statements: list[object] = []
 
-    connection = Connection(line.engine)
+    connection = WorkerConnection(line.engine)
     async with connection.transaction() as transaction:
         transaction.driver.add_query_logger(statements.append)
         for outcome in outcomes:
@@ -424,11 +424,11 @@ class Browser:
         self.html = html
         self.rendered: list[str] = []
 
-    async def render(self, fetched: Fetched) -> Rendered:
+    async def render(self, fetched: FetchResult) -> RenderedPage:
         self.rendered.append(str(fetched.url))
         if self.html is None:
             raise RenderFailed(str(fetched.url), "it took too long")
-        return Rendered(self.html.encode(), 2, 1)
+        return RenderedPage(self.html.encode(), 2, 1)
 
 
 @contextmanager
@@ -495,3 +495,90 @@ async def test_a_page_that_links_another_that_was_being_settled_was_a_deadlock(
         await other.rollback()
 
     assert ("a@a.bv", None) in await line.rows(CONTACTS)
+
+
+async def test_addresses_that_no_contact_stands_beside_were_stored_nowhere(
+    line: Line,
+) -> None:
+    offices = (
+        "<h2>Leeds</h2><p>12 Mill Lane, Leeds LS1 4AP, United Kingdom</p>"
+        "<h2>York</h2><p>7 Station Road, York YO1 6HT, United Kingdom</p>"
+    )
+    again = "<p>Our shop: 7 Station Rd, York YO1 6HT, United Kingdom</p>"
+    line.web.page("a.bv/offices", f"<html lang=en><h1>Offices</h1>{offices}</html>")
+    line.web.page("a.bv/shop", f"<html lang=en><h1>Shop</h1>{again}</html>")
+    domain = await line.add_domain()
+    for path in ("offices", "shop"):
+        await line.add_page(f"http://a.bv/{path}", domain=domain)
+
+    await line.work(STAGE)
+
+    kept = await line.rows(
+        "SELECT o->>'postal_code', o->>'url' <> '', o->>'snippet' <> ''"
+        " FROM domains, jsonb_array_elements(organisation->'addresses') AS e (o) ORDER BY 1"
+    )
+    assert kept == [("LS1 4AP", True, True), ("YO1 6HT", True, True)]
+    assert await line.rows(CONTACTS) == []
+
+
+async def test_an_office_that_has_moved_away_is_forgotten(line: Line) -> None:
+    both = "<p>12 Mill Lane, Leeds LS1 4AP</p><h2>York</h2><p>7 Mill Road, York YO1 6HT</p>"
+    listed = "SELECT jsonb_array_length(organisation->'addresses') FROM domains"
+    line.web.page("a.bv/offices", f"<html lang=en><h2>Leeds</h2>{both}</html>")
+    await line.add_page("http://a.bv/offices")
+    await line.work(STAGE)
+    assert await line.rows(listed) == [(2,)]
+
+    line.web.page(
+        "a.bv/offices", "<html lang=en><p>12 Mill Lane, Leeds LS1 4AP</p></html>"
+    )
+    await line.run("UPDATE pages SET page_processing_status = 'Queued'")
+    await line.work(STAGE)
+    assert await line.rows(listed) == [(1,)]
+
+
+@pytest.mark.parametrize("first", ["contact", "prices"])
+async def test_a_number_that_another_contact_has_was_a_contact_of_its_own(
+    line: Line, first: str
+) -> None:
+    prices = "<html lang=en><p>Oak from 12. Call us: 020 7946 0018</p></html>"
+    reach = "<p>Phone 020 7946 0018</p><p>hello@a.bv</p>"
+    office = f"<html lang=en><p>12 Mill Lane, Leeds LS1 4AP</p>{reach}</html>"
+    line.web.page("a.bv/contact", office)
+    line.web.page("a.bv/prices", prices)
+    domain = await line.add_domain()
+    for path in dict.fromkeys((first, "contact", "prices")):
+        await line.add_page(f"http://a.bv/{path}", domain=domain)
+        await line.work(STAGE)
+
+    assert await line.rows(CONTACTS) == [("hello@a.bv", "+442079460018")]
+
+
+async def test_one_address_spelt_twice_was_two_and_a_venue_was_an_office(
+    line: Line,
+) -> None:
+    own = "<p>12 Mill Lane, Leeds LS1 4AP</p>"
+    party = (
+        "<p>Last autumn all of us met with many guests for a long and cheerful evening at "
+        "the hall, 40 Dock Street, Leeds LS10 1JF</p>"
+    )
+    line.web.page("okelo.bv/contact", f"<html lang=en>{own}</html>")
+    line.web.page("okelo.bv/offices", f"<html lang=en>{own}</html>")
+    line.web.page(
+        "okelo.bv/about", "<html lang=en><p>12 Mill Old Lane, Leeds LS1 4AP</p></html>"
+    )
+    line.web.page(
+        "okelo.bv/about-us", "<html lang=en><p>12 High Lane, Leeds LS1 4AP</p></html>"
+    )
+    line.web.page("okelo.bv/prices", f"<html lang=en>{party}</html>")
+    domain = await line.add_domain("okelo.bv")
+    for path in ("contact", "offices", "about", "about-us", "prices"):
+        await line.add_page(f"http://okelo.bv/{path}", domain=domain)
+
+    await line.work(STAGE)
+
+    kept = (
+        "SELECT o->>'street' FROM domains,"
+        " jsonb_array_elements(organisation->'addresses') AS e (o)"
+    )
+    assert sorted(await line.rows(kept)) == [("12 High Lane",), ("12 Mill Lane",)]

@@ -127,16 +127,14 @@ async def test_erasing_by_address_takes_the_person_and_keeps_them_away(
     """Later a page names them without their address: they stay erased."""
     await team(line)
 
-    erased = await erase_person(
-        line.engine, line.actor, any_subject("peter@okelo-dental.bv")
-    )
+    await erase_person(line.engine, line.actor, any_subject("peter@okelo-dental.bv"))
     line.web.page(
         "okelo-dental.bv/imprint", IMPRINT_PAGE + "<p>Manager: Peter Lindgren</p>"
     )
     await again(line)
 
     assert [row[0] for row in await line.rows(PEOPLE)] == ["Martha Okelo"]
-    assert len(erased.suppression_ids) == 2
+    assert await line.rows("SELECT count(*) FROM suppressions") == [(2,)]
 
 
 async def test_the_values_of_others_are_kept_under_the_page_and_are_no_contacts(

@@ -1,16 +1,14 @@
 """A server that keeps what it is told, and a database of its own for every test."""
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from scrapersky.db.embedded import DATABASE, EmbeddedPostgres
-from tests.cli.rig import create_database, database_of
-from tests.db.prepared import prepare_home
+from tests.conftest import TestDatabase
+from tests.durable import durable_server, installed
 from tests.stopping.rig import House
 
+__all__ = ["durable_server", "installed"]
 HERE = Path(__file__).parent
 
 
@@ -21,19 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(f"stopping-{item.path.stem}"))
 
 
-@pytest.fixture(scope="session")
-def durable_server(scratch: Path) -> Iterator[EmbeddedPostgres]:
-    """Run a server as the product wants one: it refuses one that may forget."""
-    home = scratch / f"stopping-{time.monotonic_ns()}"
-    with EmbeddedPostgres(prepare_home(home, migrated=True)) as server:
-        yield server
-
-
 @pytest.fixture
-def house(durable_server: EmbeddedPostgres, scratch: Path) -> House:
+def house(installed: TestDatabase, scratch: Path) -> House:
     """Give a migrated database, and a directory for its processes."""
-    name = f"stopping_{time.monotonic_ns()}"
-    create_database(durable_server, name, f'TEMPLATE "{DATABASE}"')
-    home = scratch / name
+    home = scratch / installed.name
     home.mkdir()
-    return House(home, database_of(durable_server, name))
+    return House(home, installed)

@@ -175,7 +175,7 @@ def test_a_stopped_migration_said_that_it_was_done(house: House) -> None:
         # Not committed, so that whoever makes the same table waits for it.
         other.execute("CREATE TABLE tenants (id int)")
         with empty.running("migrate") as command:
-            empty.wait_for(AT_WORK.format("scrapersky-migrate", "CREATE"))
+            empty.wait_for(AT_WORK.format("scrapersky-migrate", "-- The schema"))
             command.stop("a migration", TERMINATED)
         other.rollback()
 

@@ -16,7 +16,7 @@ from ipaddress import ip_network
 from itertools import pairwise
 from typing import Self
 
-from scrapersky.crawler import Crawler, CrawlerPolicy, Limits
+from scrapersky.crawler import Crawler, CrawlerPolicy, FetchLimits
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.errors import FetchError
 from scrapersky.politeness import PostgresLedger
@@ -97,7 +97,7 @@ async def worker(url: str, street: Street, delay: timedelta, seed: int) -> None:
     """Fetch from random hosts until killed."""
     policy = CrawlerPolicy(
         host_delay=delay,
-        limits=Limits(total=TOTAL),
+        limits=FetchLimits(total=TOTAL),
         host_timeout=timedelta(seconds=20),
         extra_networks=(ip_network(f"{street.address}/32"),),
         extra_ports=frozenset({street.port}),

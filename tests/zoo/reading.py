@@ -20,7 +20,7 @@ from contact_extraction.page_list import (
     list_linked_pages,
     list_sitemap_pages,
 )
-from scrapersky.crawler import Accept, Crawler, Fetched, Sandbox, SandboxLimits
+from scrapersky.crawler import Accept, Crawler, FetchResult, Sandbox, SandboxLimits
 from scrapersky.errors import FetchError
 from tests.zoo import all_cases
 from tests.zoo.canary import Canaries
@@ -97,7 +97,7 @@ async def read_page(crawler: Crawler, sandbox: Sandbox, rig: Rig, case: Case) ->
     return row
 
 
-async def take(page: Fetched, sandbox: Sandbox, row: Read) -> None:
+async def take(page: FetchResult, sandbox: Sandbox, row: Read) -> None:
     given = (page.body, str(page.url), page.charset.name)
     links = await sandbox.run(list_linked_pages, *given)
     contacts = await sandbox.run(find_contacts, page.body, str(page.url))
@@ -143,7 +143,7 @@ async def read_map(
     return row
 
 
-def partial_or_whole(fetched: Fetched, found: PageList) -> str:
+def partial_or_whole(fetched: FetchResult, found: PageList) -> str:
     return "ok_partial" if fetched.cut or found.cut else "ok"
 
 

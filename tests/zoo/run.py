@@ -19,7 +19,13 @@ from typing import Any
 
 import structlog
 
-from scrapersky.crawler import Crawler, CrawlerPolicy, Fetched, Limits, MemoryLedger
+from scrapersky.crawler import (
+    Crawler,
+    CrawlerPolicy,
+    FetchLimits,
+    FetchResult,
+    MemoryLedger,
+)
 from scrapersky.errors import FetchError
 from tests.zoo import HEALTHY_SITES, all_cases, exhibits, namespace
 from tests.zoo.canary import Canaries
@@ -81,12 +87,12 @@ class Result:
     peak_memory: int = 0
 
 
-def quick_limits(pace: float) -> Limits:
+def quick_limits(pace: float) -> FetchLimits:
     """Return the limits with every duration but one multiplied by the pace.
 
     A busy machine may take a second to ask its own name server, which no case is about.
     """
-    usual = Limits()
+    usual = FetchLimits()
     return replace(
         usual,
         connect=usual.connect * pace,
@@ -433,7 +439,7 @@ async def visit_good(crawler: Crawler, rig: Rig, pages: int) -> list[float]:
     return times
 
 
-async def fetch_as_a_stage_does(crawler: Crawler, url: str) -> Fetched:
+async def fetch_as_a_stage_does(crawler: Crawler, url: str) -> FetchResult:
     """Fetch a page, and again if what went wrong may pass."""
     for _ in range(TRIES - 1):
         try:

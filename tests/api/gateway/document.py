@@ -27,7 +27,7 @@ def an_app() -> FastAPI:
 
 @cache
 def written() -> dict[str, Any]:
-    """Read the description that another test keeps current, without its examples.
+    """Read the description that a test keeps current, without its examples.
 
     To describe the application takes a second, which every process would spend before
     its first test.

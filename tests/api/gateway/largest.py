@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from uuid import UUID, uuid4
 
 from scrapersky.api.field import LONGEST_QUERY
-from scrapersky.api.middleware.body import MOST_KEYS, USUAL_LIMIT
+from scrapersky.api.middleware.body import MOST_KEYS, USUAL_BODY_BYTES
 from scrapersky.records import KINDS, Kind
 from tests.api.gateway.document import (
     Operation,
@@ -25,7 +25,7 @@ FILLINGS = ("x", "\N{GREEK SMALL LETTER ALPHA}", "1 ", "a.", "@", "\\")
 """What long texts are made of: letters of one and more bytes, and what readers look for."""
 COSTLY = ("all", "filter: values", "filter: comparisons", "items: most")
 """What the largest requests of most routes are about."""
-ROOM = USUAL_LIMIT - 1_000
+ROOM = USUAL_BODY_BYTES - 1_000
 QUERY_ROOM = LONGEST_QUERY - 400
 FILE_SIZE = 2 * 1024**2
 """Bytes of a file that are sent: it is read as it comes, so that more cost no more."""

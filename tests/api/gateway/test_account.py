@@ -126,6 +126,22 @@ async def test_only_admins_look_after_people(
     assert [answer.status_code for answer in answers] == expected
 
 
+async def test_only_admins_could_make_a_column_of_their_own(house: House) -> None:
+    column = {"name": "budget", "title": "Budget", "type": "number"}
+    path = "/company-columns"
+
+    made = await house.send("POST", path, house.curator, json=column)
+
+    assert made.status_code == 201
+    answers = [
+        await house.send("POST", path, house.viewer, json={**column, "name": "other"}),
+        await house.send("DELETE", f"{path}/{made.json()['id']}", house.curator),
+    ]
+    assert [answer.status_code for answer in answers] == [403, 403]
+    gone = await house.send("DELETE", f"{path}/{made.json()['id']}", house.admin)
+    assert gone.status_code == 204
+
+
 async def test_an_admin_of_another_tenant_is_no_operator(house: House) -> None:
     answers = [
         await house.get("/tenants", house.stranger),

@@ -101,6 +101,7 @@ def prove(scratch: Path, *, writes: int, kills: int) -> Diary:
             return asyncio.run(live_through(server, served, writes=writes, kills=kills))
 
 
+@pytest.mark.slow
 def test_acknowledged_writes_survive_kills_of_the_database(scratch: Path) -> None:
     diary = prove(scratch, writes=60, kills=2)
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from scrapersky.api.records.schema import Detail, RecordList, record_model
+from scrapersky.api.records.schema import Detail, record_model
 from scrapersky.api.records.search import SearchDetail
+from scrapersky.api.schema import ListOut
 from scrapersky.records import KINDS, Kind
 from scrapersky.records.place_search import SEARCHES
 from tests.api.gateway.planted import plant
@@ -31,7 +32,7 @@ async def test_a_list_and_a_detail_are_what_their_models_would_write(
     row_id = page.json()["items"][0]["id"]
     one = await house.get(f"{kind.path}/{row_id}", house.viewer)
 
-    for answer, model in ((page, RecordList[shape]), (one, detail)):
+    for answer, model in ((page, ListOut[shape]), (one, detail)):
         assert answer.headers["content-type"] == "application/json"
         # Read strictly, and written again by the model: not a byte differs.
         read = model.model_validate_json(answer.content)

@@ -11,9 +11,9 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
+from scrapersky.api.account import router
 from scrapersky.api.account.authority import MACHINE
 from scrapersky.api.account.people import add_key, add_user
-from scrapersky.api.account.router import router
 from scrapersky.api.auth.credential import Opener, csrf_token, open_session
 from scrapersky.api.auth.identity import Permission
 from scrapersky.api.middleware.route import routes_of

@@ -79,7 +79,7 @@ async def test_the_character_nul_is_refused_and_its_escape_is_not() -> None:
     "piece", [b"\\ud83d\\ude00", b"\\\\", b"\\\\u0000", b"\\ud800"]
 )
 async def test_a_megabyte_of_escapes_held_the_process_up(piece: bytes) -> None:
-    body = b'"' + piece * (bodies.USUAL_LIMIT // len(piece) - 1) + b'"'
+    body = b'"' + piece * (bodies.USUAL_BODY_BYTES // len(piece) - 1) + b'"'
     taken = []
     for _ in range(3):
         began = time.thread_time()
@@ -125,13 +125,13 @@ async def test_a_body_without_end_is_refused_while_it_comes(house: House) -> Non
             yield b" " * 65_536
 
     assert await post(house, endless()) == 413
-    assert sent < 2 * bodies.USUAL_LIMIT
+    assert sent < 2 * bodies.USUAL_BODY_BYTES
 
 
 async def test_a_body_that_drips_is_refused(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "TIMEOUT", 0.2)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT_SECONDS", 0.2)
 
     async def dripping() -> AsyncIterator[bytes]:
         while True:

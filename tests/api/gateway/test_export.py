@@ -15,7 +15,7 @@ import orjson
 import pytest
 from sqlalchemy import event
 
-from scrapersky.api.records.export_reader import CHUNK
+from scrapersky.api.records.export_reader import CHUNK_ROWS
 from scrapersky.api.records.open_export import (
     MOST_EXPORTS_EACH,
     MOST_EXPORTS_OF_TENANT,
@@ -28,7 +28,7 @@ from tests.api.gateway.rig import House, Person, a_person
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATH = "/api/v3/domains/export"
-ROWS = 10 * CHUNK
+ROWS = 10 * CHUNK_ROWS
 HEADING = 2_000
 """Bytes that the line of headings has at most."""
 
@@ -119,12 +119,17 @@ def taken(house: House) -> Iterator[Taken]:
 async def until_read(taken: Taken) -> None:
     """Wait until all steps were taken, and nobody asks any more."""
     async with asyncio.timeout(HUNG):
-        while taken.times < ROWS // CHUNK or taken.pool.checkedout():  # noqa: ASYNC110
+        while taken.times < ROWS // CHUNK_ROWS or taken.pool.checkedout():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
-    "form", ["csv", "jsonl", pytest.param("xlsx", marks=pytest.mark.slow)]
+    "form",
+    [
+        pytest.param("csv", marks=pytest.mark.slow),
+        "jsonl",
+        pytest.param("xlsx", marks=pytest.mark.slow),
+    ],
 )
 async def test_an_export_that_nobody_reads_kept_a_connection(
     house: House, taken: Taken, form: str
@@ -170,7 +175,7 @@ async def test_a_tenant_had_any_number_of_exports_at_once(house: House) -> None:
 async def test_an_export_went_on_when_its_client_had_left(
     house: House, taken: Taken, form: str
 ) -> None:
-    await furnish(house, 40 * CHUNK)
+    await furnish(house, 40 * CHUNK_ROWS)
     async with stalled(house, house.curator, form) as (
         reader,
         asking,
@@ -215,7 +220,7 @@ async def test_asking_the_suppression_list_kept_the_event_loop(
         "INSERT INTO contacts (tenant_id, domain_id, email, phone, name)"
         " SELECT tenant_id, id, 'ada@' || domain, '+4420' || (70000000 + n), 'Ada ' || n"
         " FROM (SELECT *, row_number() OVER () AS n FROM domains) AS d LIMIT :rows",
-        rows=2 * CHUNK,
+        rows=2 * CHUNK_ROWS,
     )
     await house.send(
         "POST", "/suppressions", house.admin, json={"values": ["eve@eve.example"]}
@@ -237,7 +242,7 @@ async def test_asking_the_suppression_list_kept_the_event_loop(
         monkeypatch.undo()
         gc.enable()
 
-    assert answer.text.count("\n") == 2 * CHUNK + 1
+    assert answer.text.count("\n") == 2 * CHUNK_ROWS + 1
     # Hashing what 500 contacts hold takes 0.15 s of a processor and more.
     assert max(slices) < 0.05
 

@@ -44,7 +44,7 @@ async def theirs(started: House) -> AsyncIterator[dict[str, UUID]]:
     before = await picture(started.engine, started.other)
     yield ids
     after = await picture(started.engine, started.other)
-    assert {name for name in after if after[name] != before[name]} == set()
+    assert {name: rows for name, rows in after.items() if rows != before[name]} == {}
 
 
 async def call(

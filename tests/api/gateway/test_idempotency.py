@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from scrapersky.records import Company
 from tests.api.gateway.rig import House, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -41,6 +42,22 @@ async def test_the_same_request_gets_the_same_answer(house: House) -> None:
     assert second.headers["content-type"] == "application/json"
     assert second.headers["cache-control"] == "no-store"
     assert await count(house, body["email"]) == 1
+
+
+async def test_an_edit_sent_again_was_refused_as_someone_elses(house: House) -> None:
+    path = f"/companies/{await house.add(Company, house.home, name='Edited twice')}"
+    etag = (await house.send("GET", path, house.admin)).json()["etag"]
+    headers = {"If-Match": etag, "Idempotency-Key": uuid4().hex}
+
+    first, second = [
+        await house.send(
+            "PATCH", path, house.admin, json={"notes": "seen"}, headers=headers
+        )
+        for _ in range(2)
+    ]
+
+    assert (first.status_code, second.status_code) == (200, 200), second.text
+    assert first.json() == second.json()
 
 
 async def test_another_body_is_refused(house: House) -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from scrapersky.api.auth.password import HASHER
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.records.status import Role
+from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.rig import a_person, claims
 from tests.api.records.rig import AT_REST
@@ -51,12 +51,6 @@ class Canaries:
 
     def sing_in(self, text: str) -> set[str]:
         return {where for where, value in self.made.items() if value in text}
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextmanager

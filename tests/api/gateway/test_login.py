@@ -412,7 +412,7 @@ async def test_an_old_invitation_and_one_to_somebody_shut_out_do_not_work(
         return answer.status_code
 
     with monkeypatch.context() as patched:
-        patched.setattr(invitation, "LASTS", timedelta(0))
+        patched.setattr(invitation, "INVITATION_AGE", timedelta(0))
         assert await accept() == 403
     change = {"disabled": True}
     await house.send(

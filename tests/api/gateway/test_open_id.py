@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from scrapersky.api.app import create_app
-from scrapersky.api.auth.open_id import Guest, safe_path
+from scrapersky.api.auth.open_id import ProviderUser, safe_path
 from scrapersky.api.auth.secret import refuse_unsafe
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import Target, parse_target
@@ -340,7 +340,9 @@ async def test_nobody_is_sent_elsewhere_after_the_login(path: str) -> None:
 
 async def test_the_highest_of_somebodys_groups_counts(door: Door) -> None:
     role_of = door.house.app.state.authenticator.open_id.role_of
-    guest = Guest("i", "s", None, False, None, frozenset({"crawl", "crawl-admins"}))
+    guest = ProviderUser(
+        "i", "s", None, False, None, frozenset({"crawl", "crawl-admins"})
+    )
 
     assert role_of(guest) is Role.ADMIN
 

@@ -104,6 +104,7 @@ async def burst(house: House) -> dict[int, list[float]]:
     return taken
 
 
+@pytest.mark.slow
 async def test_a_burst_degrades_and_never_deadlocks(house: House) -> None:
     async with asyncio.timeout(HUNG):
         taken = await burst(house)

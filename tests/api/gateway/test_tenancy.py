@@ -14,9 +14,9 @@ from scrapersky.api import tenancy
 from scrapersky.api.tenancy import (
     STATEMENT_TIMEOUT,
     acting_for,
+    bypass_rls,
     connect_as_api,
     is_slow_under_policies,
-    naming_its_tenant,
     statement_timeout,
 )
 from scrapersky.db.connection import parse_target
@@ -27,7 +27,13 @@ from tests.conftest import TestDatabase
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-TABLES = [table for part in METADATA for table in part.sorted_tables]
+TABLES = [
+    table
+    for part in METADATA
+    for table in part.sorted_tables
+    # One number for all: how far the cursors of the change log were moved by a restore.
+    if table.fullname != "change_epochs"
+]
 
 
 async def as_api(
@@ -309,7 +315,7 @@ async def test_what_is_read_as_the_owner_writes_nothing_and_ends_with_its_block(
     seen = select(func.count()).select_from(Domain).where(Domain.id == domain)
     change = text("UPDATE domains SET title = 'changed'")
     with acting_for(house.home):
-        with naming_its_tenant(needed=True):
+        with bypass_rls(needed=True):
             async with house.app.state.engine.connect() as connection:
                 assert await connection.scalar(seen) == 1
             async with house.app.state.engine.connect() as connection:

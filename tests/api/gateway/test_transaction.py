@@ -33,10 +33,11 @@ API = [
 CHUNKS = {
     # Set a status on any number of records, or take that back.
     *(f"set_{kind.singular}_status" for kind in KINDS.values() if kind.decision),
-    "undo_action",
+    "undo_action", "lift_stopped_company", "steer_search",
+    "find_contacts_of_companies", "find_contacts_of_search",
     # Store any number of lines, change any number of rows.
     *(f"submit_{kind.plural}" for kind in KINDS.values() if kind.submission),
-    "create_batch", "change_dead_letters", "mark_informed",
+    "create_batch", "replay_dead_letters", "discard_dead_letters", "mark_informed",
 }  # fmt: skip
 """Routes that commit after each chunk of their work but the last."""
 BULK = {
@@ -45,6 +46,16 @@ BULK = {
     *(f"export_chosen_{kind.plural}" for kind in KINDS.values()),
     *(f"import_{kind.plural}" for kind in KINDS.values() if kind.submission),
     "export_notices", "import_suppressions", "import_file",
+    # An address is looked up, or posted to, between two transactions.
+    "create_webhook", "test_webhook",
+    # A CRM is asked between two transactions.
+    "create_connection", "test_connection", "list_connection_fields", "map_connection",
+    "preview_connection", "compare_connection", "undo_connection_run",
+    "change_connection_credential",
+    # A file is read before what it says is compared.
+    "preview_file",
+    # It waits for changes that come.
+    "list_changes",
     # A password is hashed, or a provider asked, between two transactions; a run outlives
     # its request.
     "log_in", "accept_invitation", "change_password", "end_openid", "run_rule",
@@ -90,6 +101,8 @@ TABLES = {
     "places": "places_staging", "searches": "place_searches", "batches": "batch_jobs",
     "rules": "selection_rules", "actions": "curation_actions", "views": "saved_views",
     "dead_letters": "pages", "tenants": "users",
+    "connections": "sync_connections", "samples": "value_samples",
+    "connections_of": "companies",
 }  # fmt: skip
 """What an address calls otherwise than the table."""
 
@@ -116,6 +129,7 @@ async def call(
     return answer.status_code, len(begun)
 
 
+@pytest.mark.slow
 async def test_every_route_works_in_one_transaction(
     house: House, planted: dict[str, UUID]
 ) -> None:
@@ -225,4 +239,5 @@ async def test_the_key_commits_with_what_it_stands_for(house: House) -> None:
         )
 
     assert answer.status_code == 201
-    assert begun == ["engine"]
+    # One transaction, on whichever engine the route works.
+    assert len(begun) == 1

@@ -138,7 +138,7 @@ async def test_a_request_whose_head_took_its_time_is_answered(
 async def test_a_body_that_drips_is_not_waited_for(
     served: Address, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "TIMEOUT", 0.4)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT_SECONDS", 0.4)
     key = served.admin.headers["Authorization"]
     begin = (
         f"POST /api/v3{path} HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\n"
@@ -150,6 +150,7 @@ async def test_a_body_that_drips_is_not_waited_for(
     assert b"HTTP/1.1 408" in said
 
 
+@pytest.mark.slow
 def test_who_reads_nothing_is_cut_off(served: Address) -> None:
     whole = len(httpx.get(f"{served.url}/openapi.json", timeout=60).content)
     asked = 60

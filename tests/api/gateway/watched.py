@@ -29,7 +29,7 @@ from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.configuration import load_settings
 from scrapersky.db.connection import parse_target
-from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler import app as processes
 
 ROOT = Path(__file__).parents[3]
 TURN_SECONDS = 0.002
@@ -131,7 +131,7 @@ def answer_questions(probe: Probe) -> None:
 async def serve(database_url: str, given: Mapping[str, str]) -> None:
     """Serve, watched, until the process is ended."""
     settings = load_settings(given, dotenv=None).settings
-    app = create_app(settings, parse_target(database_url), role=ProcessRole.SERVE)
+    app = create_app(settings, parse_target(database_url), process=processes.serve)
     listener = socket.create_server(("127.0.0.1", 0))
     server = Server(app, grace=1)
     serving = asyncio.create_task(server.serve([listener]))

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from scrapersky.api.operations import workspace
+from scrapersky.api.operations.demo_gateway import COOKIE
 from scrapersky.db.connection import parse_target
 from scrapersky.records.status import Role
 from sdk_tests.rig.waiting import HUNG
@@ -62,6 +63,7 @@ async def test_the_demo_has_a_database_of_its_own_which_closing_it_drops(
     assert await home.run(DATABASES) == []
 
 
+@pytest.mark.slow
 async def test_a_reset_town_is_opened_anew_in_a_fresh_database(home: Served) -> None:
     closed = await home.call("POST", "/demo/reset", status=409)
     await home.post("/demo", {"size": 12})
@@ -123,6 +125,33 @@ async def test_a_demo_that_is_open_in_another_process_is_left_alone(
         await base.close()
 
     assert refused["problem"].startswith("The demo town is open in another process")
+
+
+async def test_only_who_may_open_the_demo_is_sent_on_to_it(home: Served) -> None:
+    closed = await home.call("POST", "/demo/visit", status=409)
+    await home.post("/demo", {"size": 12})
+    await until(home, "address")
+    token = home.app.state.operations.demo.token
+    curator = await new_key(home.engine, home.tenant, Role.CURATOR)
+    await home.call("POST", "/demo/visit", key=curator, status=404)
+    await home.call("POST", "/demo/visit", status=204)
+    ours = {"Cookie": f"scrapersky_session=mine; {COOKIE}={token}"}
+    theirs = {"Cookie": f"{COOKIE}=guessed"}
+
+    # The one that stands in for the demo answers nothing: that is said, and not by us.
+    away = await home.client.get("/api/v3/kinds", headers=ours)
+    asked = await home.client.get(
+        "/api/v3/demo", headers={"X-API-Key": home.key} | ours
+    )
+    stranger = await home.client.get(
+        "/api/v3/kinds", headers={"X-API-Key": home.key} | theirs
+    )
+    left = await home.client.delete("/api/v3/demo/visit", headers=ours)
+
+    assert "not open" in closed["detail"]
+    assert (away.status_code, asked.json()["is_visited"]) == (503, True)
+    assert stranger.status_code == 200
+    assert COOKIE in left.headers["set-cookie"]
 
 
 async def test_only_operators_start_and_close_it(clean: Served) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from scrapersky.records.status import Role
 from scrapersky.reporting import stage_stats
-from scrapersky.reporting.stage_stats import Waiting, full_queues
+from scrapersky.reporting.stage_stats import QueueStatus, full_queues
 from scrapersky.stages import PIPELINE, STAGES
 from sdk_tests.rig.waiting import HUNG
 from tests.api.operations.rig import Served, new_key
@@ -45,7 +45,7 @@ async def test_a_stage_says_how_it_stands_for_its_tenant_alone(clean: Served) ->
     errors = await served.get("/stages/errors")
     series = await served.get("/stages/throughput", params={"minutes": 5})
 
-    assert len(stages) == 8
+    assert len(stages) == len(STAGES)
     assert (found["done"], found["failed"], found["errors_last_hour"]) == (1, 1, 2)
     assert found["next"] == ["contact_validation"]
     assert found["rate_per_minute"] > 0
@@ -71,12 +71,12 @@ async def test_more_rows_than_are_counted_are_estimated(
 
     async def stand() -> tuple[int, int, int]:
         found = await stage_stats.results(clean.engine, clean.tenant, stage)
-        waiting = await stage_stats.waiting(clean.engine, clean.tenant)
+        waiting = await stage_stats.count_waiting(clean.engine, clean.tenant)
         (queued,) = [one.queued for one in waiting if one.stage == stage.name]
         return found.done, queued, found.failed
 
     assert await stand() == (5, 5, 2)
-    monkeypatch.setattr(stage_stats, "COUNTED", 3)
+    monkeypatch.setattr(stage_stats, "COUNTED_ROWS", 3)
     await clean.run("DELETE FROM pages WHERE page_processing_status = 'Error'")
     for _ in range(4):
         await clean.add_page(domain_id=domain, page_processing_status="Complete")
@@ -114,7 +114,7 @@ async def test_a_stage_says_its_limits_and_which_full_queue_it_waits_for(
 
 
 async def test_a_stage_with_nothing_to_do_is_not_held_back() -> None:
-    idle = [Waiting(stage.name) for stage in PIPELINE]
+    idle = [QueueStatus(stage.name) for stage in PIPELINE]
     full = [replace(w, queued=9 * (w.stage == "page_curation")) for w in idle]
     busy = [replace(w, queued=9, working=w.stage == "sitemap_import") for w in full]
     marks = dict.fromkeys(STAGES, 0) | {"page_curation": 10}

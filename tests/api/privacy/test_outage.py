@@ -16,7 +16,7 @@ from scrapersky.configuration import load_settings
 from scrapersky.db import transaction as db_transaction
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import ROLE
-from scrapersky.records.process import ProcessRole
+from scrapersky.scheduler.app import serve
 from sdk_tests.rig.proxy import fault_proxy
 from tests.api.records.rig import AT_REST, Desk
 from tests.conftest import TestDatabase, TestServer
@@ -28,7 +28,7 @@ ADA = "ada@a.bv"
 async def serving(url: str, database: TestDatabase) -> AsyncIterator[Desk]:
     """An API of its own: its connections are killed."""
     settings = load_settings(AT_REST, dotenv=None).settings
-    app = create_app(settings, parse_target(url), role=ProcessRole.SERVE)
+    app = create_app(settings, parse_target(url), process=serve)
     engine = connect(parse_target(database.url))
     transport = httpx.ASGITransport(app, client=("127.0.0.1", 40000))
     async with (
@@ -53,6 +53,7 @@ async def served(database: TestDatabase) -> AsyncIterator[Desk]:
         ("/suppressions", {"values": [ADA]}),
     ],
 )
+@pytest.mark.slow
 async def test_an_erasure_got_503_ten_minutes_after_the_database_was_back(
     served: Desk,
     database: TestDatabase,
@@ -101,7 +102,7 @@ async def test_an_erasure_was_left_half_done_when_the_database_went_away(
 async def test_whoever_asked_for_an_erasure_in_an_outage_is_told_to_ask_again(
     served: Desk, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(db_transaction, "RECONNECT_PAUSES", (0.01,))
+    monkeypatch.setattr(db_transaction, "RECONNECT_PAUSES_SECONDS", (0.01,))
     await served.add_contact(ADA)
     refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
     await served.run(
@@ -127,7 +128,7 @@ async def test_an_erasure_with_a_key_crashed_where_the_database_stayed_away(
     postgres_server: TestServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(db_transaction, "RECONNECT_PAUSES", (0.01,))
+    monkeypatch.setattr(db_transaction, "RECONNECT_PAUSES_SECONDS", (0.01,))
     place = f"{postgres_server.socket_dir}/.s.PGSQL.{postgres_server.port}"
     asked: Any = {"json": {"email": ADA}, "headers": {"Idempotency-Key": "once"}}
     async with fault_proxy(socket=place) as proxy:

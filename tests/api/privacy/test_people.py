@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scrapersky.api.records.export_reader import CHUNK
+from scrapersky.api.records.export_reader import CHUNK_ROWS
 from scrapersky.records import AuditEntry, Contact, Domain
 from sdk_tests.rig.size import size
 from tests.api.records.rig import Desk
@@ -206,9 +206,9 @@ async def test_an_export_under_way_stops_naming_who_is_suppressed(desk: Desk) ->
         " 'm' || n || '@a.bv' FROM generate_series(1, :many) AS n",
         t=desk.tenant,
         d=domain,
-        many=4 * CHUNK,
+        many=4 * CHUNK_ROWS,
     )
-    everyone = "\n".join(f"m{n}@a.bv" for n in range(1, 4 * CHUNK + 1)).encode()
+    everyone = "\n".join(f"m{n}@a.bv" for n in range(1, 4 * CHUNK_ROWS + 1)).encode()
     sent: list[bytes] = []
     begun, suppressed = asyncio.Event(), asyncio.Event()
 
@@ -242,4 +242,4 @@ async def test_an_export_under_way_stops_naming_who_is_suppressed(desk: Desk) ->
 
     # What was read before the list was changed may still be on its way.
     named = b"".join(sent).count(b"@a.bv")
-    assert 0 < named <= 2 * CHUNK
+    assert 0 < named <= 2 * CHUNK_ROWS

@@ -24,7 +24,7 @@ AT_REST = {
 
 EMPTIED = (
     "audit_log, batch_jobs, curation_actions, pages, sitemap_files, domains, "
-    "local_businesses, places_staging, place_searches, saved_views, suppressions, "
+    "local_businesses, places_staging, place_searches, saved_views, suppressions, value_samples, "
     "company_columns, uploaded_parts"
 )
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 from openpyxl import load_workbook
 from sqlalchemy import insert
@@ -37,6 +38,31 @@ async def names(desk: Desk, *filters: str) -> list[str]:
     return sorted(item["name"] for item in found["items"])
 
 
+async def test_every_address_of_its_website_is_shown_with_its_source(
+    desk: Desk,
+) -> None:
+    ids = await two_companies(desk)
+    office = {
+        "text": "12 Mill Lane, Leeds LS1 4AP", "url": f"{SITE}offices",
+        "snippet": "Leeds: 12 Mill Lane", "method": "street_word", "confidence": 0.8,
+    }  # fmt: skip
+    known = {"addresses": [office, {**office, "text": "7 Mill Road, York YO1 6HT"}]}
+    await desk.run(
+        "UPDATE domains SET organisation = CAST(:known AS jsonb) RETURNING id",
+        known=orjson.dumps(known).decode(),
+    )
+
+    shown = await desk.get(f"/companies/{ids['Kunze']}")
+    other = await desk.get(f"/companies/{ids['Huber']}")
+
+    written = [office["text"], "7 Mill Road, York YO1 6HT"]
+    assert shown["record"]["addresses"] == written
+    assert other["record"]["addresses"] is None
+    seen = [one for one in shown["evidence"] if one["field"] == "address"]
+    assert [one["value"] for one in seen] == written
+    assert (seen[0]["url"], seen[0]["snippet"]) == (office["url"], office["snippet"])
+
+
 async def test_the_questions_of_sales_people_are_filters(desk: Desk) -> None:
     await two_companies(desk)
     place = await desk.scalar("SELECT id FROM places_staging WHERE name = 'Huber'")
@@ -57,7 +83,10 @@ async def test_the_questions_of_sales_people_are_filters(desk: Desk) -> None:
         "Phone number": [],
         "No website": ["Huber"],
         "New in the last 7 days": both,
+        "My leads": [],
+        "Follow-up due": [],
         "Assigned to nobody": both,
+        "Map contradicted": [],
     }
     assert await names(desk, f"search_id:equal:{search}") == ["Huber"]
     assert await names(desk, "first_seen_at:at_least:2999-01-01T00:00:00Z") == []
@@ -99,7 +128,7 @@ async def test_two_people_who_edit_one_company_do_not_lose_each_others_words(
 
     assert done["record"]["notes"] == "call"
     assert done["record"]["owner"] == "Ada"
-    (event,) = (await desk.get(f"/companies/{company}/history"))["events"]
+    event, *_ = (await desk.get(f"/companies/{company}/history"))["events"]
     assert event["details"]["after"]["notes"] == "call"
 
 
@@ -155,10 +184,11 @@ async def test_many_leads_are_assigned_and_tagged_at_once_and_undone(
     assert await names(desk, "tags:equal:fair") == ["Huber", "Kunze"]
     retagged = {"ids": [str(ids["Huber"])], "add_tags": ["vip"]}
     await desk.post("/companies/work", retagged)
-    undone = await desk.post(f"/company-actions/{done['action_id']}/undo")
+    undone = await desk.post(f"/actions/{done['action_id']}/undo")
 
     # What somebody has changed since stays as they made it.
-    assert (undone["matched"], undone["changed"]) == (2, 1)
+    assert undone["restored"] == 1
+    assert undone["skipped"] == {"changed again since": 1}
     found = await desk.get("/companies", {"sort": "name"})
     reported = [(item["owner"], item["tags"]) for item in found["items"]]
     assert reported == [("Ben", ["fair", "vip"]), (None, [])]
@@ -173,10 +203,10 @@ async def test_own_values_of_many_leads_were_set_one_by_one(desk: Desk) -> None:
     done = await desk.post("/companies/work", {"filter": [], "own": {"tier": "A"}})
     assert done["changed"] == 2
     assert await names(desk, "own.tier:equal:A") == ["Huber", "Kunze"]
-    await desk.post(f"/company-actions/{done['action_id']}/undo")
+    await desk.post(f"/actions/{done['action_id']}/undo")
 
     events = (await desk.get(f"/companies/{ids['Kunze']}/history"))["events"]
-    assert [event["what"] for event in events] == ["undone", "edited"]
+    assert [event["what"] for event in events] == ["undone", "edited", "created"]
     assert events[1]["details"]["after"]["own"] == {"tier": "A"}
     assert await names(desk, "own.tier:equal:B") == ["Huber"]
     assert await names(desk, "own.tier:unknown") == ["Kunze"]
@@ -192,7 +222,7 @@ async def test_an_assignment_of_before_own_values_came_in_bulk_is_still_undone(
     asked = {"filter": [], "owner_id": str(owner)}
     done = await desk.post("/companies/work", asked)
     await desk.run(
-        "UPDATE company_changes SET before = before - 'own', after = after - 'own'"
+        "UPDATE curation_changes SET before = before - 'own', after = after - 'own'"
     )
 
     undone = await desk.post(f"/company-actions/{done['action_id']}/undo")
@@ -261,6 +291,26 @@ async def test_a_merge_by_hand_is_shown_and_undone(desk: Desk) -> None:
     assert await names(desk) == ["Huber", "Kunze"]
     (record,) = (await desk.get(f"/companies/{huber}/records"))["records"]
     assert record["name"] == "Huber"
+
+
+async def test_a_merge_was_undone_by_a_key_of_its_own(desk: Desk) -> None:
+    ids = await two_companies(desk)
+    kunze, huber = str(ids["Kunze"]), str(ids["Huber"])
+
+    merged = await desk.post("/companies/merge", {"ids": [huber], "into": kunze})
+    assert merged["record"]["id"] == kunze
+    (action,) = (await desk.get("/actions"))["items"]
+    undone = await desk.post(f"/actions/{merged['action_id']}/undo")
+
+    assert (action["what"], action["status"]) == ("merged", None)
+    logged = (
+        "SELECT event FROM record_changes WHERE action_id = :id AND record_id = :gone"
+    )
+    parts = await desk.run(logged, id=merged["action_id"], gone=huber)
+    assert "merged" in {part.event for part in parts}
+    assert (undone["restored"], undone["skipped"]) == (1, {})
+    assert await names(desk) == ["Huber", "Kunze"]
+    await desk.post(f"/actions/{merged['action_id']}/undo", status=404)
 
 
 async def test_a_pair_a_person_must_judge_is_listed_and_answered(desk: Desk) -> None:

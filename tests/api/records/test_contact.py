@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy import text
 
 from scrapersky.records import Evidence
 from tests.api.records.rig import Desk
@@ -43,9 +44,28 @@ async def test_an_edit_is_kept_with_who_made_it(desk: Desk) -> None:
         ("by hand", "written by this machine", None)
     }
     assert all(e["seen_at"] for e in done["evidence"])
-    (event,) = (await desk.get(f"/contacts/{contact}/history"))["events"]
+    event, made = (await desk.get(f"/contacts/{contact}/history"))["events"]
+    assert made["what"] == "created"
     assert (event["what"], event["who"]) == ("edited", "this machine")
     assert event["details"]["before"]["name"] == "A. King"
+
+
+async def test_what_a_stage_changed_was_in_no_history(desk: Desk) -> None:
+    contact = await desk.add_contact()
+    async with desk.engine.begin() as connection:
+        await connection.execute(
+            text("SELECT set_config('scrapersky.actor', 'stage:page_curation', true)")
+        )
+        await connection.execute(
+            text("UPDATE contacts SET name = 'Ada', role = 'Owner' WHERE id = :id"),
+            {"id": contact},
+        )
+
+    events = (await desk.get(f"/contacts/{contact}/history"))["events"]
+
+    changed = next(event for event in events if event["what"] == "changed")
+    assert changed["who"] == "stage:page_curation"
+    assert set(changed["details"]["fields"]) >= {"name", "role"}
 
 
 async def test_a_contact_is_typed_in_with_who_typed_it(desk: Desk) -> None:

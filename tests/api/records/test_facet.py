@@ -62,9 +62,9 @@ async def test_a_long_list_is_counted_by_a_sample_scaled_up(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await add_pages(desk, 4_000)
-    monkeypatch.setattr(facet, "SAMPLED", 4_000)
-    monkeypatch.setattr(facet, "COUNTED", 0)
-    monkeypatch.setattr(facet, "CHEAP", -1.0)
+    monkeypatch.setattr(facet, "SAMPLED_ROWS", 4_000)
+    monkeypatch.setattr(facet, "COUNTED_ROWS", 0)
+    monkeypatch.setattr(facet, "COUNTING_COST", -1.0)
 
     found = await desk.get("/pages/facets", {"field": f"{STATUS},{CODE}"})
 
@@ -83,7 +83,7 @@ async def test_a_rare_status_is_counted_exactly_in_a_long_list(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await add_pages(desk, 4_000)
-    monkeypatch.setattr(facet, "SAMPLED", 1)
+    monkeypatch.setattr(facet, "SAMPLED_ROWS", 1)
 
     found = await desk.get("/pages/facets", {"field": STATUS})
 
@@ -115,7 +115,10 @@ async def test_every_kind_can_be_sampled(
     kind = KINDS[name]
     monkeypatch.setattr(facet, "COUNTED_WHOLE", -1)
 
-    linked = [f"{one}:equal:{desk.tenant}" for one in kind.linked]
+    linked = [
+        f"{one}:equal:{getattr(link.column.type, 'enums', [desk.tenant])[0]}"
+        for one, link in kind.linked.items()
+    ]
 
     found = await desk.get(f"{kind.path}/facets", {"q": "nobody", "filter": linked})
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import SQLAlchemyError
 
-from scrapersky.api.refusal import explain
+from scrapersky.curation.clause import where
 from scrapersky.curation.condition import (
     MOST_COMPARISONS,
     MOST_IDS,
@@ -19,9 +19,9 @@ from scrapersky.curation.condition import (
     Comparison,
     Condition,
     read_conditions,
-    where,
 )
-from scrapersky.db.explain import planned
+from scrapersky.db.explain import query_plan
+from scrapersky.db.failure import explain
 from scrapersky.errors import InvalidCondition
 from scrapersky.records import CURATED, KINDS, Company, Kind
 from tests.api.records.rig import Desk
@@ -124,7 +124,7 @@ async def test_ten_thousand_chosen_ids_are_allowed_and_one_parameter(
     by_filter = {**status, "filter": [one_of("id", ids)]}
     assert (await desk.post("/companies/status", by_filter))["matched"] == 0
     counted = await desk.post("/companies/export/chosen/count", {"ids": ids})
-    assert counted == {"count": 0}
+    assert counted["count"] == 0
     clause = where(KINDS["companies"], read_conditions(by_filter["filter"]))
     assert len(parameters(clause)) == 1
 
@@ -156,7 +156,7 @@ async def test_a_list_of_values_is_looked_up_in_the_index(
     async with desk.engine.connect() as connection:
         await connection.execute(text("SET LOCAL enable_seqscan = off"))
         query = select(kind.record.id).where(mine, meant).limit(1)
-        plan = await planned(connection, query)
+        plan = await query_plan(connection, query)
 
     asked = [node.get("Index Cond", "") for node in plan.nodes]
     assert any(f"{field} = ANY" in condition for condition in asked), plan.nodes

@@ -213,13 +213,17 @@ async def test_totals_beyond_ten_thousand_are_estimates(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("looked_at", "few"),
-    [(listing.LOOKED_AT, listing.FEW), (listing.LOOKED_AT, 0), (100, 0)],
+    [
+        (listing.SCANNED_ROWS, listing.SORTED_WHOLE_ROWS),
+        (listing.SCANNED_ROWS, 0),
+        (100, 0),
+    ],
 )
 async def test_every_way_to_a_page_leads_to_the_same_rows(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
 ) -> None:
-    monkeypatch.setattr(listing, "LOOKED_AT", looked_at)
-    monkeypatch.setattr(listing, "FEW", few)
+    monkeypatch.setattr(listing, "SCANNED_ROWS", looked_at)
+    monkeypatch.setattr(listing, "SORTED_WHOLE_ROWS", few)
     await add_places(desk, 6_000)
     await add_places(desk, 6_000, desk.other)
     # What matches is not among the latest, as when others were decided since.

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import update
 
 from scrapersky.records import LocalBusiness, Person
 from tests.api.records.rig import Desk
@@ -49,6 +50,48 @@ async def test_every_record_of_a_business_shows_its_people(desk: Desk) -> None:
         ]
         assert found["people"][0]["reason"] == "owner: Owner"
         assert found["record"]["decision_maker"] == "Martha Okelo"
+
+
+async def test_who_decides_is_reached_by_their_own_else_a_suggestion_else_the_inbox(
+    desk: Desk,
+) -> None:
+    domain = await desk.add_domain("a.bv")
+    who = await add_person(desk, domain, "Martha Okelo", 0.9, role="Owner")
+    await desk.add_contact("info@a.bv", domain=domain, email_type="SERVICE")
+    for first, last in (("peter", "lindgren"), ("ann", "lee"), ("ole", "berg")):
+        await desk.add_contact(
+            f"{first}.{last}@a.bv",
+            domain=domain,
+            name=f"{first} {last}".title(),
+            email_type="CORPORATE",
+        )
+
+    async def reach() -> dict[str, str]:
+        found = await desk.get(f"/domains/{domain}")
+        return dict(found["people"][0]["reach"])
+
+    off = await reach()
+    assert (off["kind"], off["value"]) == ("shared_inbox", "info@a.bv")
+    settings = desk.app.state.settings
+    desk.app.state.settings = settings.model_copy(
+        update={"people_suggest_addresses": True}
+    )
+    try:
+        suggested = await reach()
+    finally:
+        desk.app.state.settings = settings
+    assert (suggested["kind"], suggested["value"]) == (
+        "suggestion",
+        "martha.okelo@a.bv",
+    )
+    assert suggested["reason"].startswith("found nowhere: 3 of 3")
+    # It is stored nowhere, so that no list and no export has it.
+    assert (await desk.get("/contacts?q=martha.okelo"))["items"] == []
+    async with desk.engine.begin() as connection:
+        await connection.execute(
+            update(Person).where(Person.id == who).values(email="mo@a.bv")
+        )
+    assert (await reach())["kind"] == "own_email"
 
 
 async def test_people_are_listed_and_filtered_as_other_records_are(desk: Desk) -> None:

@@ -16,7 +16,7 @@ from openpyxl import Workbook
 
 from scrapersky.api.records.lines import LONGEST_ROW, read_lines
 from scrapersky.curation.batch.kind import submission_named
-from scrapersky.curation.batch.submission import Written
+from scrapersky.curation.batch.submission import WrittenLine
 from scrapersky.errors import InvalidImport
 from scrapersky.kit import workbook_reader
 from scrapersky.kit.workbook import as_table
@@ -29,7 +29,9 @@ from tests.api.records.rig import Desk
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def lines_of(data: bytes, kind: str = "domains", step: int = 7) -> list[Written]:
+async def lines_of(
+    data: bytes, kind: str = "domains", step: int = 7
+) -> list[WrittenLine]:
     headings = submission_named(kind).headings
 
     async def stream() -> AsyncIterator[bytes]:
@@ -423,7 +425,7 @@ async def test_a_workbook_could_fill_the_machine(
 ) -> None:
     book, made = tmp_path / "book.xlsx", workbook(("Name",), ("Ada",))
     book.write_bytes(made)
-    monkeypatch.setattr(workbook_reader, "MOST_UNPACKED", 1_000)
+    monkeypatch.setattr(workbook_reader, "MAX_UNPACKED_BYTES", 1_000)
     with pytest.raises(ValueError, match="unpacks to more"):
         [*workbook_reader.rows_of(book, 10)]
     monkeypatch.undo()
@@ -467,8 +469,8 @@ async def test_a_picture_in_a_workbook_is_not_read(tmp_path: Path) -> None:
 async def test_a_list_uploaded_on_one_host_could_not_be_read_on_another(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload, "PART", 16)
-    left_by_the_dead = tmp_path / upload.READING / "old"
+    monkeypatch.setattr(upload, "PART_BYTES", 16)
+    left_by_the_dead = tmp_path / upload.READING_FOLDER / "old"
     left_by_the_dead.mkdir(parents=True)
     os.utime(left_by_the_dead, (0, 0))
     started = await send_list(
@@ -489,7 +491,7 @@ async def test_a_list_uploaded_on_one_host_could_not_be_read_on_another(
     ]
 
     assert sum(len(page.places) for page in pages) == 2
-    assert [*(tmp_path / upload.READING).iterdir()] == []
+    assert [*(tmp_path / upload.READING_FOLDER).iterdir()] == []
     assert await upload.purge_uploads(desk.engine, timedelta(days=1)) == 0
     assert await upload.purge_uploads(desk.engine, timedelta(0)) > 2
 
@@ -497,7 +499,7 @@ async def test_a_list_uploaded_on_one_host_could_not_be_read_on_another(
 async def test_an_address_between_two_pieces_of_a_list_outlived_its_erasure(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload, "PART", 24)
+    monkeypatch.setattr(upload, "PART_BYTES", 24)
     rows = [f"Shop {n};owner-{n}@shop.example" for n in range(9)]
     listed = "\n".join(["name;mail", *rows])
     await send_list(

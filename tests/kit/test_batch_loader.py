@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from scrapersky.kit.together import Together
+from scrapersky.kit.batch_loader import BatchLoader
 
 
 class Library:
@@ -28,7 +28,7 @@ class Library:
 async def test_who_asks_at_the_same_time_shares_one_query() -> None:
     library = Library()
     library.opens.set()
-    together = Together(library.ask)
+    together = BatchLoader(library.ask)
 
     found = await asyncio.gather(*map(together.get, ("one", "three", "unknown", "one")))
 
@@ -38,7 +38,7 @@ async def test_who_asks_at_the_same_time_shares_one_query() -> None:
 
 async def test_who_asks_while_a_query_runs_is_answered_by_the_next_one() -> None:
     library = Library()
-    together = Together(library.ask)
+    together = BatchLoader(library.ask)
 
     async with asyncio.TaskGroup() as group:
         early = group.create_task(together.get("early"))
@@ -55,7 +55,7 @@ async def test_a_failed_query_fails_for_all_who_asked_and_for_nobody_after() -> 
     library = Library()
     library.opens.set()
     library.trouble = OSError("the database is away")
-    together = Together(library.ask)
+    together = BatchLoader(library.ask)
 
     found = await asyncio.gather(
         *map(together.get, ("one", "two")), return_exceptions=True
@@ -68,7 +68,7 @@ async def test_a_failed_query_fails_for_all_who_asked_and_for_nobody_after() -> 
 
 async def test_who_gives_up_takes_no_answer_from_the_others() -> None:
     library = Library()
-    together = Together(library.ask)
+    together = BatchLoader(library.ask)
     async with asyncio.TaskGroup() as group:
         impatient = group.create_task(together.get("one"))
         patient = group.create_task(together.get("one"))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from scrapersky.kit.once import once
+from scrapersky.companies.evidence import once
 
 
 @dataclass(frozen=True)

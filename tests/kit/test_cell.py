@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapersky.export.cell import (
+from scrapersky.kit.cell import (
     FORMULA,
     LONGEST_CELL,
     csv_cell,
