@@ -47,13 +47,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, f"{sys.path[0]}/packages/curation-sdk/tests")
 
-from scrapersky.api.records.cursor import PURPOSE
 from scrapersky.api.records.list_query import (
     CountEstimate,
     CursorPosition,
     ListQuery,
     Sort,
 )
+from scrapersky.api.time_list import PURPOSE
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
@@ -70,10 +70,9 @@ from scrapersky.records import (
     Place,
     Tenant,
 )
-from scrapersky.records.process import ProcessRole
 
 MEBI = 1024 * 1024
-PAGE = 50
+PAGE_ROWS = 50
 ALSO_SHOWN = [value.label(name) for name, value in KINDS["contacts"].extras.items()]
 """What a page shows of other tables: the company, its domain, who decides there."""
 COMPARISONS = (
@@ -203,7 +202,7 @@ def on_database(plan: Plan, home: Path, only: Iterable[str]) -> dict[str, Any]:
 
 def serve(port: int) -> None:
     """Run the application, as `scrapersky up` does, on the database that is there."""
-    from scrapersky.cli.serving import serve as serve_as_up  # noqa: PLC0415 - heavy
+    from scrapersky.cli.serving import up  # noqa: PLC0415 - heavy
     from scrapersky.configuration import load_settings  # noqa: PLC0415
     from scrapersky.observability.log import configure_logs  # noqa: PLC0415
 
@@ -211,7 +210,7 @@ def serve(port: int) -> None:
     configure_logs("CRITICAL", settings.log_format)
     target = parse_target(os.environ["DATABASE_URL"])
     with socket.create_server(("127.0.0.1", port)) as listener:
-        serve_as_up(settings, target, listener, ProcessRole.UP)
+        up(settings, target, listener)
 
 
 async def measured(plan: Plan, dsn: str, only: Iterable[str]) -> dict[str, Any]:
@@ -367,7 +366,7 @@ def cases_of(contacts: int) -> list[Case]:
 
 async def lists(bench: Bench) -> dict[str, Any]:
     """Time pages of the list, beside a plain query with OFFSET."""
-    print(f"\n{'page of ' + str(PAGE):34} {'p50':>8} {'p95':>8} {'plain p50':>11}"
+    print(f"\n{'page of ' + str(PAGE_ROWS):34} {'p50':>8} {'p95':>8} {'plain p50':>11}"
           f" {'p95':>8}  ms {'times':>6} {'server':>8} {'total':>9}")  # fmt: skip
     figures: dict[str, Any] = {}
     for case in cases_of(bench.plan.contacts):
@@ -377,7 +376,7 @@ async def lists(bench: Bench) -> dict[str, Any]:
 
 async def one_list(bench: Bench, case: Case) -> dict[str, Any]:
     """Time one page of the list in all its variants."""
-    asked = [{**one, "limit": PAGE, "sort": case.sort.text} for one in case.asked]
+    asked = [{**one, "limit": PAGE_ROWS, "sort": case.sort.text} for one in case.asked]
     if case.row:
         cursor = await cursor_at(bench, case.sort, case.row)
         asked = [{**one, "cursor": cursor} for one in asked]
@@ -458,8 +457,8 @@ async def plain_detail(bench: Bench, contact_id: Any) -> None:
 
 async def decision_by_ids(bench: Bench) -> dict[str, Any]:
     """Time a person's decision about one page of records."""
-    ids = await some_ids(bench, 2 * PAGE)
-    mine, others = ids[:PAGE], ids[PAGE:]
+    ids = await some_ids(bench, 2 * PAGE_ROWS)
+    mine, others = ids[:PAGE_ROWS], ids[PAGE_ROWS:]
     statuses = ("Skipped", "New")
     ours, plain = await in_turn(
         bench.plan.rounds,
@@ -470,7 +469,7 @@ async def decision_by_ids(bench: Bench) -> dict[str, Any]:
         ),
         lambda n: plain_decision(bench, others, statuses[n % 2]),
     )
-    return compared("decision_by_ids", f"a decision about {PAGE}", ours, plain)
+    return compared("decision_by_ids", f"a decision about {PAGE_ROWS}", ours, plain)
 
 
 async def plain_decision(bench: Bench, ids: list[str], status: str) -> None:
@@ -518,7 +517,7 @@ async def plain_page(
     first = column.desc().nulls_last() if is_nullable else column.desc()
     query = query.order_by(first, Contact.id.desc())
     async with bench.database.connect() as connection:
-        (await connection.execute(query.offset(offset).limit(PAGE))).all()
+        (await connection.execute(query.offset(offset).limit(PAGE_ROWS))).all()
 
 
 def plain(params: dict[str, Any]) -> Iterator[Any]:
@@ -594,7 +593,7 @@ async def decision(bench: Bench) -> dict[str, Any]:
     async def read() -> None:
         while True:
             began = time.perf_counter()
-            await page(bench, {"limit": PAGE})
+            await page(bench, {"limit": PAGE_ROWS})
             times.append((time.perf_counter() - began) * 1000)
             await asyncio.sleep(0.02)
 
@@ -756,7 +755,7 @@ async def others_list(bench: Bench, key: str, seconds: float) -> list[float]:
         await ask(
             bench,
             "/api/v3/places/staging",
-            params={"limit": PAGE},
+            params={"limit": PAGE_ROWS},
             headers={"X-API-Key": key},
         )
         times.append((time.perf_counter() - began) * 1000)

@@ -60,7 +60,7 @@ TRADES = (
 FORMS = ("", "", "", " GmbH", " Ltd", " Inc.", " KG")
 STREETS = ("Hauptstraße", "Mill Road", "Park Avenue", "Bahnhofstraße", "High Street")
 BASELINE_METRES, BASELINE_ALIKE, BASELINE_MOST = 150, 85, 200_000
-DUPLICATES = 0.3
+DUPLICATE_SHARE = 0.3
 BESIDE: dict[str, Any] = {
     "places": 200_000,
     "groups": 2_000,
@@ -142,7 +142,7 @@ class Country:
 
     def records_of(self, company: Row) -> Iterator[Row]:
         """Let one source list a company, and often another one."""
-        share = DUPLICATES / (1 - DUPLICATES)
+        share = DUPLICATE_SHARE / (1 - DUPLICATE_SHARE)
         # Brands, twins and centres are reported once more often than not.
         copies = 0
         while copies < len(SOURCES) - 1 and self.random.random() < share:

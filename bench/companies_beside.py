@@ -26,17 +26,18 @@ sys.path.insert(
 )
 
 from contact_extraction.contact_page import read_contact_page
-from curation_sdk import Done, Outcome, Worker, queue_index, stage, wake
+from curation_sdk import Done, Outcome, Worker, queue_index, stage
+from curation_sdk.control import wake
 from extraction_tests.business_pages import business_page
 from scrapersky.companies.matching import MatchingRun, match_companies
 from scrapersky.crawler import Sandbox
 from scrapersky.db.connection import Target, connect
-from scrapersky.scheduler.way import GiveWay
+from scrapersky.scheduler.housekeeping import Throttle
 
 STAGE = "reading"
-GROUP = 100
-PAGES, PAGE_SIZE = 20, 10_000
-ITEMS = 5_000
+COMPANY_RECORDS = 100
+PAGE_COUNT, PAGE_SIZE = 20, 10_000
+QUEUED_PAGES = 5_000
 AT_ONCE = 8
 ADD_GROUPS = """
 INSERT INTO places_staging (tenant_id, source, source_place_id, name, phone, latitude,
@@ -76,7 +77,7 @@ queue_index(BenchPage.status, "queued", order_by=BenchPage.id)
 class Gate:
     """Lets the matcher work or wait, and knows which."""
 
-    way: GiveWay
+    way: Throttle
     is_open: asyncio.Event = field(default_factory=asyncio.Event)
     waits: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -99,7 +100,7 @@ class Pipeline:
     async def rate(self, seconds: float) -> float:
         """Return how many pages a second are read for so long."""
         async with self.engine.begin() as connection:
-            await connection.execute(text(REFILL), {"items": ITEMS})
+            await connection.execute(text(REFILL), {"items": QUEUED_PAGES})
             await wake(connection, STAGE)
         await asyncio.sleep(0.5)
         before, began = self.read[0], time.perf_counter()
@@ -111,7 +112,7 @@ class Pipeline:
 async def a_pipeline(target: Target) -> AsyncIterator[Pipeline]:
     """Read pages until the block ends."""
     engine = connect(target, pool_size=4)
-    pages = [business_page(seed, PAGE_SIZE) for seed in range(PAGES)]
+    pages = [business_page(seed, PAGE_SIZE) for seed in range(PAGE_COUNT)]
     read = [0]
     async with engine.begin() as connection:
         await connection.run_sync(Base.metadata.create_all)
@@ -120,7 +121,7 @@ async def a_pipeline(target: Target) -> AsyncIterator[Pipeline]:
     ) as sandbox:
 
         async def work(item: BenchPage, _tools: Any) -> Outcome:
-            html, url = pages[item.id % PAGES]
+            html, url = pages[item.id % PAGE_COUNT]
             await sandbox.run(read_contact_page, html.encode(), url, None, None)
             read[0] += 1
             return Done()
@@ -149,7 +150,7 @@ async def a_pipeline(target: Target) -> AsyncIterator[Pipeline]:
 async def add_groups(dsn: str, groups: int) -> None:
     """Store records of which a hundred each are one company."""
     connection = await asyncpg.connect(dsn)
-    await connection.execute(ADD_GROUPS, groups, GROUP)
+    await connection.execute(ADD_GROUPS, groups, COMPANY_RECORDS)
     await connection.execute("ANALYZE places_staging")
     await connection.close()
 
@@ -157,7 +158,7 @@ async def add_groups(dsn: str, groups: int) -> None:
 async def whole_groups(dsn: str) -> int:
     """Count the groups that are one company, and nobody else's."""
     connection = await asyncpg.connect(dsn)
-    found = await connection.fetchval(WHOLE_GROUPS, GROUP)
+    found = await connection.fetchval(WHOLE_GROUPS, COMPANY_RECORDS)
     await connection.close()
     return int(found)
 
@@ -175,7 +176,7 @@ async def beside(
     alone: list[float] = []
     began = time.perf_counter()
     async with a_pipeline(target) as pipeline:
-        gate = Gate(GiveWay(lambda: pipeline.worker.in_hand, asyncio.Event()))
+        gate = Gate(Throttle(lambda: pipeline.worker.in_hand, asyncio.Event()))
         await pipeline.rate(1.0)
         matching = asyncio.create_task(match_companies(matcher, give_way=gate))
         while not matching.done() and len(shares) != rounds:

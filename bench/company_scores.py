@@ -30,33 +30,33 @@ from types import SimpleNamespace
 from typing import Final
 from uuid import UUID, uuid5
 
-from bench.companies import DUPLICATES, Country, Row, pairs_of
+from bench.companies import DUPLICATE_SHARE, Country, Row, pairs_of
 from scrapersky.companies.clustering import (
     Clusters,
     is_shared_domain,
     is_shared_phone,
 )
 from scrapersky.companies.evidence import Facts
-from scrapersky.companies.reading import site
-from scrapersky.companies.score import Findings, findings, share_of
-from scrapersky.demo.plan import plan_town
-from scrapersky.demo.register import place_json
+from scrapersky.companies.reading import place_facts
+from scrapersky.companies.score import MatchLevels, findings, share_of
 from scrapersky.kit.canonical import stored_phone
+from simulated_town.plan import plan_town
+from simulated_town.register import place_json
 
 LEARNT_FROM, MEASURED_ON = 202, 303
-PLACES: Final = 10_000
+TOWN_PLACES: Final = 10_000
 TWIN_EVERY: Final = 30
 NEARBY: Final = {"domain": 30, "phone": 20, "social": 20, "name": 20}
 MOST_NEAR: Final = 50
-BINS: Final = 10
-ROUNDS, SMALLEST_STEP, LONGEST_STEP = 200, 0.0001, 0.2
-TINY: Final = 1e-9
+SHARE_BINS: Final = 10
+FIT_ROUNDS, SMALLEST_STEP, LONGEST_STEP = 200, 0.0001, 0.2
+MIN_GAIN: Final = 1e-9
 NAMESPACE: Final = UUID(int=19)
 SITE: Final = (
     "place_id", "business_id", "source", "name", "website", "phone", "address", "street",
     "city", "postal_code", "latitude", "longitude", "links", "moved_to",
 )  # fmt: skip
-Counts = dict[Findings, list[int]]
+Counts = dict[MatchLevels, list[int]]
 """Of all pairs that were found alike: how many there are, how many are one company."""
 
 
@@ -78,7 +78,7 @@ class Town(Country):
 
     def places(self) -> Iterator[Row]:
         """Yield the businesses of the town, each listed once or more."""
-        size = int(self.count * (1 - DUPLICATES))
+        size = int(self.count * (1 - DUPLICATE_SHARE))
         for business in plan_town(size, seed=self.random.randrange(10**6)).businesses:
             self.truths += 1
             one = {**place_json(business), "truth": self.truths}
@@ -103,7 +103,7 @@ def read(rows: Iterable[Row]) -> Records:
     """Read records as the matcher does; `truth` of a row says which company it is."""
     facts, truth = {}, {}
     for row in rows:
-        written = site(SimpleNamespace(**{name: row.get(name) for name in SITE}))
+        written = place_facts(SimpleNamespace(**{name: row.get(name) for name in SITE}))
         key = uuid5(NAMESPACE, str(row["key"]))
         for name in ("place_id", "business_id", "source", "moved_to"):
             written.pop(name)
@@ -191,7 +191,7 @@ def reliability(counts: Counts) -> list[tuple[int, float, float]]:
     bins: defaultdict[int, list[float]] = defaultdict(lambda: [0, 0, 0])
     for found, (pairs, same) in counts.items():
         claimed = share_of(found.odds)
-        one = bins[min(int(claimed * BINS), BINS - 1)]
+        one = bins[min(int(claimed * SHARE_BINS), SHARE_BINS - 1)]
         for at, more in enumerate((pairs, claimed * pairs, same)):
             one[at] += more
     return [
@@ -210,8 +210,8 @@ def error_of(table: Iterable[tuple[int, float, float]]) -> float:
 def fit(counts: Counts) -> tuple[float, float]:
     """Return the slope and the shift that make shares of the weighed evidence (Platt)."""
     slope, shift = 1.0, 0.0
-    for _ in range(ROUNDS):
-        up, along, bend_up, bend_both, bend_along = 0.0, 0.0, TINY, 0.0, TINY
+    for _ in range(FIT_ROUNDS):
+        up, along, bend_up, bend_both, bend_along = 0.0, 0.0, MIN_GAIN, 0.0, MIN_GAIN
         for found, (pairs, same) in counts.items():
             odds = found.odds
             share = 1 / (1 + exp(-(slope * odds + shift)))
@@ -284,7 +284,7 @@ def report(title: str, records: Records) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--places", type=int, default=PLACES)
+    parser.add_argument("--places", type=int, default=TOWN_PLACES)
     parser.add_argument("--restaurants", type=Path, default=None)
     asked = parser.parse_args()
     if asked.fit:

@@ -31,7 +31,7 @@ from bench.crawl_peers import town  # noqa: E402 - needs the path set above
 from tests.zoo import namespace  # noqa: E402
 from tests.zoo.run import run_apart  # noqa: E402
 
-HOSTS = 100
+TOWN_HOSTS = 100
 PEERS: dict[str, Sequence[str]] = {
     "this crawler": ("ours", "2"),
     "this crawler, without children": ("ours", "0"),
@@ -60,14 +60,14 @@ class Entry:
 def time_all(pages: int, rounds: int) -> dict[str, Entry]:
     """Time everyone, taking turns, and check that all found the same."""
     entries = {name: Entry() for name in PEERS}
-    urls = "\n".join(town.urls(pages, HOSTS))
+    urls = "\n".join(town.urls(pages, TOWN_HOSTS))
     with served():
         # Pages are made when they are first asked for: nobody should be timed for that.
         time_one(Entry(), PEERS["bare aiohttp + turbohtml"], urls)
         for _ in range(rounds):
             for name, words in PEERS.items():
                 time_one(entries[name], words, urls)
-    wanted = {"pages": pages, "titles": pages, "emails": pages * town.EMAILS}
+    wanted = {"pages": pages, "titles": pages, "emails": pages * town.PAGE_EMAILS}
     for name, entry in entries.items():
         found = {key: entry.counts[key] for key in wanted}
         if found != wanted:
@@ -100,7 +100,7 @@ def time_one(entry: Entry, words: Sequence[str], urls: str) -> None:
 @contextmanager
 def served() -> Iterator[None]:
     """Serve the pages in a process of their own."""
-    command = [sys.executable, "-m", "bench.crawl_peers.town", str(HOSTS)]
+    command = [sys.executable, "-m", "bench.crawl_peers.town", str(TOWN_HOSTS)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
     try:

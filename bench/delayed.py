@@ -8,7 +8,7 @@ import contextlib
 import sys
 import time
 
-CHUNK = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 
 
 async def pass_on(
@@ -32,7 +32,7 @@ async def pass_on(
             group.create_task(deliver())
             data = b"x"
             while data:
-                data = await reader.read(CHUNK)
+                data = await reader.read(CHUNK_BYTES)
                 on_its_way.put_nowait((time.monotonic() + delay, data))
     with contextlib.suppress(OSError):
         writer.close()

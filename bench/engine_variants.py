@@ -40,8 +40,8 @@ from curation_sdk.statements import Statements, statements_of
 from scrapersky.db.connection import connect, parse_target
 from sdk_tests.rig.cluster import running_cluster
 
-TENANTS = 5
-LEASE = 60.0
+TENANT_COUNT = 5
+LEASE_SECONDS = 60.0
 # Only what the statements themselves cost is of interest here.
 SETTINGS = {"fsync": "off", "autovacuum": "off"}
 
@@ -133,7 +133,7 @@ class Server:
         )
         await self.connection.execute(
             "INSERT INTO item (id, name, tenant, status)"
-            f" SELECT n, 'item ' || n, n % {TENANTS}, 'queued'"
+            f" SELECT n, 'item ' || n, n % {TENANT_COUNT}, 'queued'"
             " FROM generate_series(1, $1::int) n",
             rows,
         )
@@ -142,7 +142,9 @@ class Server:
 
     async def claim(self, statement: str, *more: object) -> list[Held]:
         """Claim once."""
-        rows = await self.connection.fetch(statement, "item", "bench", LEASE, *more)
+        rows = await self.connection.fetch(
+            statement, "item", "bench", LEASE_SECONDS, *more
+        )
         return [Held(row["item"], row["fence"], place_of(row)) for row in rows]
 
 
@@ -186,7 +188,7 @@ async def claim_shared(server: Server, batch: int) -> list[list[Held]]:
     """Claim everything in equal shares, expecting that no queued row has a claim."""
     statement = server.statements(batch, shared=True).claim_shared
     assert statement is not None
-    share = (list(range(TENANTS)), batch // TENANTS)
+    share = (list(range(TENANT_COUNT)), batch // TENANT_COUNT)
     return await until_empty(lambda: server.claim(statement(batch), *share))
 
 
@@ -194,7 +196,7 @@ async def claim_shared_general(server: Server, batch: int) -> list[list[Held]]:
     """Claim everything in equal shares by the statement that expects anything."""
     statement = server.statements(batch, shared=True).claim_shared_again
     assert statement is not None
-    share = (list(range(TENANTS)), batch // TENANTS)
+    share = (list(range(TENANT_COUNT)), batch // TENANT_COUNT)
     return await until_empty(lambda: server.claim(statement(batch), *share))
 
 

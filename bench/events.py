@@ -41,8 +41,8 @@ from scrapersky.db.embedded import EmbeddedPostgres
 from scrapersky.db.migrate import upgrade
 from tests.api.operations.rig import AT_REST, new_key
 
-CLIENTS = 200
-EACH = 5
+CLIENT_COUNT = 200
+KEY_STREAMS = 5
 
 Heard = dict[str, list[float]]
 """When a client heard of each row."""
@@ -133,8 +133,8 @@ async def prepare(
             places.append(list(made))
     keys = []
     for tenant in tenants:
-        for _ in range(CLIENTS // EACH // 2):
-            keys += [await new_key(engine, tenant)] * EACH
+        for _ in range(CLIENT_COUNT // KEY_STREAMS // 2):
+            keys += [await new_key(engine, tenant)] * KEY_STREAMS
     await engine.dispose()
     return tenants, keys, places
 

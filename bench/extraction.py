@@ -10,24 +10,34 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(1, f"{sys.path[0]}/packages/contact-extraction/tests")
 
-from bench import extraction_sitemap
-from bench.extraction_baseline import extract
+from contact_extraction.contact_page import read_contact_page
 from contact_extraction.contacts import NO_HINTS
+from contact_extraction.contacts.address import find_addresses
 from contact_extraction.contacts.email import addresses_in, find_emails
-from contact_extraction.contacts.finder import contacts_of, find_contacts
+from contact_extraction.contacts.finder import by_key, contacts_of, find_contacts
+from contact_extraction.contacts.hours import find_hours
+from contact_extraction.contacts.organisation import (
+    OrganisationClues,
+    find_organisations,
+)
+from contact_extraction.contacts.page_text import page_text
+from contact_extraction.contacts.person import PersonClues, find_people
 from contact_extraction.contacts.phone import find_numbers
 from contact_extraction.contacts.place import guess_regions
-from contact_extraction.contacts.sheet import sheet_of
 from contact_extraction.contacts.social import find_profiles
 from contact_extraction.contacts.structured import read_structured
+from contact_extraction.discovery import linked_pages
 from contact_extraction.html import parse_page
+from contact_extraction.site import read_page_facts
 from extraction_tests.business_pages import business_page
 from extraction_tests.hostile_pages import EMAIL_SOUP, MIB, PAGES
 
@@ -38,7 +48,7 @@ Same = tuple[set[str], set[str], int]
 def same_output(html: str, url: str) -> Same:
     """Find what the baseline finds: links, text, addresses, numbers and profiles."""
     page = parse_page(html)
-    sheet = sheet_of(page)
+    sheet = page_text(page)
     regions = guess_regions(sheet, url, NO_HINTS)
     data = read_structured(page, regions)
     emails = {f.key for f in (*find_emails(sheet), *data.emails)}
@@ -62,6 +72,8 @@ def milliseconds(work: Callable[[T], object], items: Iterable[T], rounds: int) -
 
 def run_pages(*, quick: bool) -> dict[str, float]:
     """Compare whole pages with the baseline."""
+    from bench.extraction_baseline import extract  # noqa: PLC0415 - needs the peers
+
     pages = [business_page(seed) for seed in range(12 if quick else 40)]
     rounds = 3 if quick else 5
     agreed = 0
@@ -96,6 +108,13 @@ def run_pages(*, quick: bool) -> dict[str, float]:
     }
 
 
+def run_sitemaps(*, quick: bool) -> dict[str, float]:
+    """Compare the reader of sitemaps with its peers."""
+    from bench import extraction_sitemap  # noqa: PLC0415 - needs the peers
+
+    return extraction_sitemap.run(quick=quick)
+
+
 def run_hostile(*, quick: bool) -> dict[str, float]:
     """Time each hostile page per MiB, and see that twice the size takes twice as long."""
     size = MIB // 4 if quick else MIB
@@ -126,14 +145,95 @@ def _seconds_per_mib(page: str) -> float:
     return spent / 1000 * MIB / max(1, len(page))
 
 
+class ReaderTimes:
+    """Adds up the processor time of the parts of reading a page."""
+
+    def __init__(self) -> None:
+        self.spent: defaultdict[str, float] = defaultdict(float)
+
+    def call(self, part: str, work: Callable[..., T], *given: object) -> T:
+        """Do a part of the work, and add its time to the others of its name."""
+        began = time.process_time()
+        try:
+            return work(*given)
+        finally:
+            self.spent[part] += time.process_time() - began
+
+
+def read_by_parts(watch: ReaderTimes, body: bytes, url: str) -> None:
+    """Read a page as `read_contact_page` does, each reader by itself."""
+    page = watch.call("parsing, tree and lines", parse_page, body)
+    sheet = watch.call("text", page_text, page)
+    regions = watch.call("countries", guess_regions, sheet, url, NO_HINTS)
+    data = watch.call("structured data", read_structured, page, regions)
+    emails = by_key([*watch.call("e-mails", find_emails, sheet), *data.emails])
+    phones = by_key(
+        [*watch.call("numbers", find_numbers, sheet, regions), *data.phones]
+    )
+    streets = watch.call("addresses", find_addresses, sheet, regions)
+    clues = OrganisationClues(
+        streets=streets,
+        mail_domains=Counter(address.rpartition("@")[2] for address in emails),
+        stated=data.organisations,
+    )
+    names = watch.call("organisations", find_organisations, sheet, url, clues)
+    known = PersonClues(
+        url=url,
+        organisations=tuple(name.value for name in names),
+        addresses=tuple(emails),
+        reachable=frozenset(
+            found.line
+            for groups in (emails, phones)
+            for group in groups.values()
+            for found in group
+            if found.line >= 0
+        ),
+        streets=tuple((f.start, f.end) for f in streets if f.end),
+    )
+    watch.call("people", find_people, sheet, known)
+    watch.call("hours", find_hours, sheet)
+    watch.call("profiles", find_profiles, page)
+    watch.call("facts of the page", read_page_facts, page, url)
+    watch.call("links", linked_pages, page, url)
+
+
+def run_readers(folder: Path | None, *, quick: bool) -> dict[str, float]:
+    """Show which reader costs what: on pages of a folder, a site each, or on our own."""
+    pages = [(html.encode(), url) for html, url in map(business_page, range(40))]
+    if folder is not None:
+        pages = [
+            (file.read_bytes(), f"http://{file.relative_to(folder).as_posix()}")
+            for file in sorted(folder.rglob("*.htm*"))
+        ]
+    pages = pages[:: 8 if quick else 1]
+    whole, watch = ReaderTimes(), ReaderTimes()
+    # What pages of a site share is remembered: whoever comes second would seem quicker.
+    for body, url in pages:
+        whole.call("first", read_contact_page, body, url, None, None)
+    for body, url in pages:
+        whole.call("again", read_contact_page, body, url, None, None)
+        read_by_parts(watch, body, url)
+    first, total = (whole.spent[one] / len(pages) * 1000 for one in ("first", "again"))
+    figures = {part: spent / len(pages) * 1000 for part, spent in watch.spent.items()}
+    figures["owners, links to people, groups"] = total - sum(figures.values())
+    print(f"{len(pages)} pages, processor time a page by reader")
+    print(f"{'all, read for the first time':<40}{first:>9.2f} ms")
+    for part, spent in sorted(figures.items(), key=lambda pair: -pair[1]):
+        print(f"{part:<40}{spent:>9.2f} ms{spent / total:>8.0%}")
+    print(f"{'all, read again':<40}{total:>9.2f} ms")
+    return {"reader_first_ms": round(first, 2), "reader_total_ms": round(total, 2)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer pages and rounds")
-    parser.add_argument("--only", choices=("sitemap", "pages", "hostile"))
+    parser.add_argument("--only", choices=("sitemap", "pages", "readers", "hostile"))
+    parser.add_argument("--folder", type=Path, help="pages to time the readers on")
     arguments = parser.parse_args()
-    parts = {
-        "sitemap": extraction_sitemap.run,
+    parts: dict[str, Callable[..., dict[str, float]]] = {
+        "sitemap": run_sitemaps,
         "pages": run_pages,
+        "readers": partial(run_readers, arguments.folder),
         "hostile": run_hostile,
     }
     figures: dict[str, float] = {}

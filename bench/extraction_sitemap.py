@@ -21,8 +21,8 @@ from usp.tree import sitemap_from_str
 
 from contact_extraction.sitemap import SitemapReader, parse_sitemap, stream_sitemap
 
-URLS = 50_000
-CHUNK = 64 * 1024
+SITEMAP_URLS = 50_000
+CHUNK_BYTES = 64 * 1024
 MIB = 1024 * 1024
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 IMAGES = "http://www.google.com/schemas/sitemap-image/1.1"
@@ -35,7 +35,7 @@ def generate(*, with_images: bool) -> Iterator[bytes]:
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<urlset xmlns="{NAMESPACE}" xmlns:image="{IMAGES}">\n'
     ).encode()
-    for number in range(URLS):
+    for number in range(SITEMAP_URLS):
         item = (
             "\t<url>\n"
             f"\t\t<loc>https://www.hardware-store.test/department-{number % 97}/"
@@ -66,7 +66,7 @@ def ours(data: bytes) -> int:
 
 
 def ours_streamed(data: bytes) -> int:
-    chunks = (data[at : at + CHUNK] for at in range(0, len(data), CHUNK))
+    chunks = (data[at : at + CHUNK_BYTES] for at in range(0, len(data), CHUNK_BYTES))
     reader = SitemapReader(site="hardware-store.test")
     return sum(len(batch) for batch in stream_sitemap(chunks, reader))
 
@@ -104,7 +104,7 @@ def best_seconds(
             start = time.process_time()
             count = read(data)
             spent = time.process_time() - start
-            assert count == URLS, f"{read.__name__} found {count:,}"
+            assert count == SITEMAP_URLS, f"{read.__name__} found {count:,}"
             best[read.__name__] = min(best[read.__name__], spent)
     return best
 
@@ -125,7 +125,7 @@ def measure_growth() -> float:
     for batch in stream_sitemap(chunks_of_large_file(), reader):
         seen += len(batch)
         peak = max(peak, resident_mib())
-    assert seen == URLS
+    assert seen == SITEMAP_URLS
     assert reader.sitemap().bytes_read > 40 * MIB
     return peak - before
 
@@ -134,7 +134,7 @@ def chunks_of_large_file() -> Iterator[bytes]:
     waiting = bytearray()
     for piece in generate(with_images=True):
         waiting += piece
-        if len(waiting) >= CHUNK:
+        if len(waiting) >= CHUNK_BYTES:
             yield bytes(waiting)
             waiting.clear()
     yield bytes(waiting)
@@ -162,13 +162,15 @@ def run(*, quick: bool) -> dict[str, float]:
         )
         for name, spent in seconds.items():
             size = f"{len(data) / 1e6:.1f} MB"
-            print(f"{name:34}{size:>9}{spent:10.3f}{URLS / spent:12,.0f}")
+            print(f"{name:34}{size:>9}{spent:10.3f}{SITEMAP_URLS / spent:12,.0f}")
         usp, bare = seconds["ultimate_sitemap_parser"], seconds["bare_lxml"]
         figures[f"sitemap_vs_usp_{label}"] = round(usp / seconds["ours"], 2)
         figures[f"sitemap_vs_bare_lxml_{label}"] = round(seconds["ours"] / bare, 3)
-        figures[f"sitemap_urls_per_second_{label}"] = round(URLS / seconds["ours"])
+        figures[f"sitemap_urls_per_second_{label}"] = round(
+            SITEMAP_URLS / seconds["ours"]
+        )
         figures[f"sitemap_streamed_urls_per_second_{label}"] = round(
-            URLS / seconds["ours_streamed"]
+            SITEMAP_URLS / seconds["ours_streamed"]
         )
     figures["sitemap_streaming_growth_mib"] = round(streaming_growth(), 1)
     return figures

@@ -46,7 +46,7 @@ from tests.api.gateway.pause import (
 from tests.api.gateway.served import ALONE
 from tests.api.gateway.watched import WatchedServer, watching
 
-SHOWN = 25
+SHOWN_ROUTES = 25
 
 
 def main() -> None:
@@ -110,11 +110,11 @@ async def sent(
 def print_table(usual: dict[str, Pause], largest: dict[str, Pause]) -> None:
     ordered = sorted(largest.items(), key=lambda item: -item[1].seconds)
     print(f"{'usual ms':>8} {'largest ms':>10}  route (what was largest)")
-    for name, pause in ordered[:SHOWN]:
+    for name, pause in ordered[:SHOWN_ROUTES]:
         as_usual = milliseconds(usual[name]) if name in usual else 0
         row = f"{as_usual:8.1f} {milliseconds(pause):10.1f}"
         print(f"{row}  {name} ({pause.what}: {pause.status})")
-    rest = [milliseconds(pause) for _, pause in ordered[SHOWN:]]
+    rest = [milliseconds(pause) for _, pause in ordered[SHOWN_ROUTES:]]
     if rest:
         print(f"{'':8} {max(rest):10.1f}  at most: {len(rest)} other routes")
 

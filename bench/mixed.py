@@ -52,16 +52,16 @@ from bench.pipeline import (  # noqa: E402
     seconds_of,
     stolen_since,
 )
-from scrapersky.demo.apart import TownApart, town_apart  # noqa: E402
-from scrapersky.demo.business import SiteKind  # noqa: E402
-from scrapersky.demo.town import Invitation  # noqa: E402
 from scrapersky.records import Domain  # noqa: E402
 from sdk_tests.rig.cluster import Cluster, running_cluster  # noqa: E402
 from sdk_tests.rig.port import free_port  # noqa: E402
+from simulated_town.business import SiteKind  # noqa: E402
+from simulated_town.process import TownProcess, town_process  # noqa: E402
+from simulated_town.town import TownEndpoint  # noqa: E402
 from tests.acceptance.rig import PREFIXES, Desk, a_desk  # noqa: E402
 
 MIB = 1 << 20
-LONGEST = 3_600.0
+MAX_SECONDS = 3_600.0
 QUESTIONS = (
     "/api/v3/domains?limit=50", "/api/v3/stages", "/api/v3/pages?limit=50",
     "/api/v3/contacts?limit=50", "/health/ready",
@@ -279,11 +279,11 @@ class House:
         return bool(found) and all(found)
 
 
-def healthy_names(invitation: Invitation, count: int) -> dict[str, str]:
+def healthy_names(endpoint: TownEndpoint, count: int) -> dict[str, str]:
     """Return sites of the town and where they are at home."""
     names = {
         domain: f"http://{owners[0].host}/"
-        for domain, owners in invitation.plan.owners.items()
+        for domain, owners in endpoint.plan.owners.items()
         if owners[0].kind is not SiteKind.NO_SUCH_NAME and owners[0].mailboxes
     }
     if len(names) < count:
@@ -314,7 +314,7 @@ class Street:
     """Where everything lives."""
 
     cluster: Cluster
-    town: TownApart
+    town: TownProcess
     hostile_port: int
     plan: Plan
     timeline: TextIO | None = None
@@ -355,12 +355,12 @@ class Street:
 
     def order(self, url: str, home: str) -> dict[str, Any]:
         """Tell the application what to be."""
-        invited = self.town.invitation
+        endpoint = self.town.endpoint
         return {
             "url": url,
-            "port": invited.port,
-            "dns_port": invited.dns_port,
-            "size": invited.size,
+            "port": endpoint.port,
+            "dns_port": endpoint.dns_port,
+            "size": endpoint.size,
             "hostile_port": self.hostile_port,
             "api_port": free_port(),
             "delay": self.plan.delay,
@@ -374,7 +374,7 @@ class Street:
 
     async def queue(self, desk: Desk, hostile: int) -> None:
         """Queue every site at once; keys are random, and so is their order."""
-        names = healthy_names(self.town.invitation, self.plan.sites)
+        names = healthy_names(self.town.endpoint, self.plan.sites)
         names |= {name: f"http://{name}/" for name in hostile_names(hostile)}
         rows = [
             {
@@ -387,13 +387,13 @@ class Street:
         ]
         async with desk.engine.begin() as connection:
             await connection.execute(insert(Domain), rows)
-        await curation_sdk.wake(desk.engine, "domain_metadata")
+        await curation_sdk.control.wake(desk.engine, "domain_metadata")
 
     async def watch(
         self, house: House, desk: Desk, run: Run, kills: list[float]
     ) -> None:
         """Wait until the healthy sites are done; kill at the times given."""
-        deadline = time.monotonic() + LONGEST
+        deadline = time.monotonic() + MAX_SECONDS
         run.memory.append(memory_of(house))
         while (await desk.rows(OPEN))[0][0]:
             if time.monotonic() > deadline:
@@ -437,7 +437,7 @@ async def compare(
     async with AsyncExitStack() as stack:
         size = int(plan.sites * 1.7) + 20
         town, port, _ = await asyncio.gather(
-            stack.enter_async_context(town_apart(size=size, trouble=False)),
+            stack.enter_async_context(town_process(size=size, trouble=False)),
             stack.enter_async_context(hostile_server()),
             migrate(cluster),
         )

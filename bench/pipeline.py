@@ -38,29 +38,28 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "packages/curation-
 
 import curation_sdk
 from curation_sdk.claim import Claimer, select_list
-from curation_sdk.connection import Connection
+from curation_sdk.connection import WorkerConnection
 from curation_sdk.statements import Statements, statements_of
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import upgrade
-from scrapersky.demo.apart import TownApart, town_apart
-from scrapersky.demo.resolver import ARCHIVE_HOST
-from scrapersky.demo.town import Invitation
-from scrapersky.records import Domain, PlaceSearch, SitemapFile, kind_of
+from scrapersky.records import Domain, PlaceSearch, SitemapFile
 from scrapersky.stages import PIPELINE, registry_of
 from scrapersky.stages.wf7_page_curation import curate_page
 from sdk_tests.rig.cluster import Cluster, running_cluster
+from simulated_town.addresses import ARCHIVE_HOST
+from simulated_town.process import TownProcess, town_process
+from simulated_town.town import TownEndpoint
 from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
 
-LONGEST = 1_200.0
+MAX_SECONDS = 1_200.0
 STAGES = tuple(stage.name for stage in PIPELINE)
-UNITS = {stage.name: kind_of(stage.model).name for stage in PIPELINE}
 MEBI = 1024 * 1024
 MIGRATED = "migrated"
 RECORDS = (
     "place_searches, places_staging, local_businesses, domains, sitemap_files, pages,"
     " contacts, curation.attempt, curation.dead_letter"
 )
-WARM = 3
+WARM_ITEMS = 3
 """Claims that are not counted: plans and caches are made."""
 
 
@@ -170,7 +169,7 @@ def a_database(cluster: Cluster, name: str) -> Iterator[str]:
 class Line:
     """A town, workers that may visit it, and who orders and watches them."""
 
-    town: TownApart
+    town: TownProcess
     desk: Desk
     crew: Crew
     server: int
@@ -196,11 +195,11 @@ async def a_line(
         (home / "imports").mkdir()
         url = stack.enter_context(a_database(cluster, name))
         town = await stack.enter_async_context(
-            town_apart(size=size, trouble=False, archive=archive)
+            town_process(size=size, trouble=False, archive=archive)
         )
         desk = await stack.enter_async_context(a_desk(url))
         settings = {"SCRAPERSKY_DATA_DIR": str(home)}
-        order = Order(url, town.invitation, slowest=30, environment=settings)
+        order = Order(url, town.endpoint, slowest=30, environment=settings)
         workers = stack.enter_context(a_crew(order, crew))
         # Their parsing children load their libraries.
         await asyncio.sleep(2)
@@ -215,7 +214,7 @@ async def time_town(line: Line) -> dict[str, Any]:
     watch = line.watch()
     watch.start()
     seconds = await ride(line.desk, watch)
-    return await report(line.desk, line.town.invitation, watch, seconds)
+    return await report(line.desk, line.town.endpoint, watch, seconds)
 
 
 async def ride(desk: Desk, watch: Watch) -> float:
@@ -225,21 +224,21 @@ async def ride(desk: Desk, watch: Watch) -> float:
     while await desk.open():
         watch.look()
         await asyncio.sleep(0.5)
-        if time.monotonic() - began > LONGEST:
+        if time.monotonic() - began > MAX_SECONDS:
             raise SystemExit("the pipeline did not finish")
         await desk.validate()
     return time.monotonic() - began
 
 
 async def report(
-    desk: Desk, invitation: Invitation, watch: Watch, seconds: float
+    desk: Desk, endpoint: TownEndpoint, watch: Watch, seconds: float
 ) -> dict[str, Any]:
     """Say what a run came to."""
     rows = await desk.rows(
         "SELECT stage, count(*), extract(epoch FROM max(settled_at) - min(claimed_at))"
         " FROM curation.attempt WHERE outcome = 'done' GROUP BY 1"
     )
-    compared = await desk.compare(invitation)
+    compared = await desk.compare(endpoint)
     cpu = watch.cpu()
     dead = await desk.rows("SELECT count(*) FROM curation.dead_letter")
     return {
@@ -252,9 +251,9 @@ async def report(
         "cpu_postgres": cpu["postgres"],
         "memory": watch.peak / MEBI,
         "dead": dead[0][0],
-        "true": sum(t.true for t in compared.tallies),
-        "found": sum(t.found for t in compared.tallies),
-        "wrong": sum(len(t.wrong) for t in compared.tallies),
+        "true": sum(t.true for t in compared.scores),
+        "found": sum(t.found for t in compared.scores),
+        "wrong": sum(len(t.wrong) for t in compared.scores),
     }
 
 
@@ -265,7 +264,7 @@ async def time_one_record(
     line: Line, plan: Plan
 ) -> tuple[list[float], list[tuple[str, float, float]]]:
     """Send one business after the other through an idle system."""
-    files = write_searches(line.imports, line.town.invitation)
+    files = write_searches(line.imports, line.town.endpoint)
     times, timelines = [], []
     # The first one is not counted: plans and caches are made.
     for file in files[: plan.latencies + 1]:
@@ -276,10 +275,10 @@ async def time_one_record(
     return times[1:], timelines[middle]
 
 
-def write_searches(directory: Path, invitation: Invitation) -> list[str]:
+def write_searches(directory: Path, endpoint: TownEndpoint) -> list[str]:
     """Write a file of one place for every business that has contacts on a site."""
     names = []
-    for business in invitation.plan.businesses:
+    for business in endpoint.plan.businesses:
         if business.host is None or not business.mailboxes:
             continue
         name = f"{business.number}.csv"
@@ -308,11 +307,11 @@ async def one_record(
             .returning(PlaceSearch.id, PlaceSearch.created_at)
         )
         search = made.one()
-    await curation_sdk.wake(desk.engine, "place_search")
+    await curation_sdk.control.wake(desk.engine, "place_search")
     while await desk.open():
         await asyncio.sleep(0.02)
         await desk.validate()
-        if time.monotonic() - began > LONGEST:
+        if time.monotonic() - began > MAX_SECONDS:
             raise SystemExit("a record did not arrive")
     seconds = time.monotonic() - began
     rows = await desk.rows(
@@ -377,8 +376,8 @@ async def one_import(line: Line, watch: Watch) -> tuple[float, float]:
                 sitemap_import_status="Queued",
             )
         )
-    await curation_sdk.wake(desk.engine, "sitemap_import")
-    deadline = time.monotonic() + LONGEST
+    await curation_sdk.control.wake(desk.engine, "sitemap_import")
+    deadline = time.monotonic() + MAX_SECONDS
     while time.monotonic() < deadline:
         watch.look()
         await asyncio.sleep(0.05)
@@ -405,14 +404,14 @@ async def time_claims(cluster: Cluster, plan: Plan) -> dict[int, list[float]]:
                 await fill(url, desk, depth)
                 engine = connect(parse_target(url), pool_size=2)
                 stack.push_async_callback(engine.dispose)
-                lane = Connection(engine)
+                lane = WorkerConnection(engine)
                 stack.push_async_callback(lane.close)
                 claimers[depth] = await claimer_on(engine, lane)
             times: dict[int, list[float]] = {depth: [] for depth in plan.depths}
             for _ in range(plan.claims):
                 for depth, claimer in claimers.items():
                     times[depth].append(await time_claim(claimer))
-    return {depth: some[WARM:] for depth, some in times.items()}
+    return {depth: some[WARM_ITEMS:] for depth, some in times.items()}
 
 
 async def fill(url: str, desk: Desk, depth: int) -> None:
@@ -438,7 +437,7 @@ async def fill(url: str, desk: Desk, depth: int) -> None:
         await connection.close()
 
 
-async def claimer_on(engine: AsyncEngine, lane: Connection) -> Claimer:
+async def claimer_on(engine: AsyncEngine, lane: WorkerConnection) -> Claimer:
     """Make what claims pages, as a worker has it."""
     return Claimer(curate_page, await statements_on(engine), lane, "bench")
 

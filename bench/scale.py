@@ -36,21 +36,21 @@ sys.path.insert(1, str(ROOT / "packages/curation-sdk/tests"))
 import curation_sdk  # noqa: E402 - needs the path set above
 from bench.pipeline import Watch, a_database, migrate, statements_on  # noqa: E402
 from curation_sdk.claim import ClaimedItem, Claimer  # noqa: E402
-from curation_sdk.connection import Connection  # noqa: E402
+from curation_sdk.connection import WorkerConnection  # noqa: E402
 from curation_sdk.statements import Statements  # noqa: E402
 from scrapersky.api.records.list_query import ListQuery, Sort  # noqa: E402
 from scrapersky.api.records.listing import read_page  # noqa: E402
 from scrapersky.db.connection import connect, parse_target  # noqa: E402
-from scrapersky.privacy.retention import KINDS as RETENTION  # noqa: E402
+from scrapersky.privacy.retention import RETENTION_RULES as RETENTION  # noqa: E402
 from scrapersky.privacy.retention import purge_expired  # noqa: E402
 from scrapersky.records import KINDS  # noqa: E402
-from scrapersky.reporting.stage_stats import waiting  # noqa: E402
+from scrapersky.reporting.stage_stats import count_waiting  # noqa: E402
 from scrapersky.stages.wf7_page_curation import curate_page  # noqa: E402
 from sdk_tests.rig.cluster import Cluster, running_cluster  # noqa: E402
 from sdk_tests.rig.scratch import ENOUGH  # noqa: E402
 
-GOAL = 1.5
-WARM = 2
+GOAL_RATIO = 1.5
+WARM_ROUNDS = 2
 STAGE = "page_curation"
 FILL = (
     """
@@ -161,7 +161,7 @@ class Side:
     engine: AsyncEngine
     tenant_id: UUID
     statements: Statements
-    connection: Connection
+    connection: WorkerConnection
     claimer: Claimer
     held: list[ClaimedItem] = field(default_factory=list)
     age: timedelta = timedelta()
@@ -177,7 +177,7 @@ async def a_side(cluster: Cluster, pages: int, workers: int) -> AsyncIterator[Si
     with a_database(cluster, name) as url:
         tenant_id = await fill(url, pages)
         engine = connect(parse_target(url), pool_size=workers + 5)
-        lane = Connection(engine)
+        lane = WorkerConnection(engine)
         try:
             statements = await statements_on(engine)
             claimer = Claimer(curate_page, statements, lane, "bench")
@@ -226,7 +226,7 @@ async def settle(side: Side) -> None:
 
 
 async def settle_batch(
-    statements: Statements, connection: Connection, batch: Sequence[ClaimedItem]
+    statements: Statements, connection: WorkerConnection, batch: Sequence[ClaimedItem]
 ) -> None:
     """Settle items as a worker settles what has no effect."""
     items, fences = [one.item for one in batch], [one.fence for one in batch]
@@ -250,17 +250,17 @@ def a_list(
 
 async def board(side: Side) -> None:
     """Count what waits in every stage."""
-    await waiting(side.engine, side.tenant_id)
+    await count_waiting(side.engine, side.tenant_id)
 
 
 async def find_orphans(side: Side) -> None:
     """Look for rows in work that nobody has claimed, and for expired leases."""
-    await curation_sdk.reap(side.engine)
+    await curation_sdk.reap.reap(side.engine)
 
 
 async def purge(side: Side) -> None:
     """Forget the oldest attempts."""
-    await curation_sdk.purge(side.engine, older_than=side.age)
+    await curation_sdk.control.purge(side.engine, older_than=side.age)
 
 
 async def retain(side: Side) -> None:
@@ -304,7 +304,7 @@ WORK: dict[str, Callable[[Side], Awaitable[None]]] = {
 async def compare(small: Side, large: Side, rounds: int) -> dict[str, list[float]]:
     """Do everything on both by turns; return the median milliseconds of each."""
     times: dict[str, list[list[float]]] = {name: [[], []] for name in WORK}
-    for _ in range(rounds + WARM):
+    for _ in range(rounds + WARM_ROUNDS):
         for name, work in WORK.items():
             for side, spent in zip((small, large), times[name], strict=True):
                 if name in PREPARE:
@@ -313,7 +313,7 @@ async def compare(small: Side, large: Side, rounds: int) -> dict[str, list[float
                 await work(side)
                 spent.append((time.perf_counter() - began) * 1000)
     return {
-        name: [statistics.median(spent[WARM:]) for spent in both]
+        name: [statistics.median(spent[WARM_ROUNDS:]) for spent in both]
         for name, both in times.items()
     }
 
@@ -335,10 +335,10 @@ async def fleet(side: Side, workers: int, turns: int, server: int) -> dict[str, 
             got.extend(batch)
             await settle_batch(side.statements, connection, batch)
 
-    team: list[tuple[Connection, Claimer]] = []
+    team: list[tuple[WorkerConnection, Claimer]] = []
     for number in range(workers):
         # A fleet that runs has its connections, and each of them its plans.
-        connection = Connection(side.engine, timeout=LONGEST_WAIT)
+        connection = WorkerConnection(side.engine, timeout=LONGEST_WAIT)
         claimer = Claimer(curate_page, side.statements, connection, f"fleet-{number}")
         team.append((connection, claimer))
         await settle_batch(side.statements, connection, await claimer.next_batch())
@@ -414,7 +414,7 @@ def show_times(plan: Plan, times: dict[str, list[float]]) -> None:
     """Print what grew and what did not."""
     print(f"\n{'median ms':<30}{plan.pages // 100:>12,}{plan.pages:>14,}{'ratio':>8}")
     for name, (few, many) in times.items():
-        mark = "" if many / few <= GOAL else f"  above {GOAL}"
+        mark = "" if many / few <= GOAL_RATIO else f"  above {GOAL_RATIO}"
         print(
             f"{name:<30}{few:>12.2f}{many:>14.2f}{many / few:>8.2f}{mark}", flush=True
         )

@@ -61,7 +61,7 @@ OWN_MOUNTS = "SOAK_HAS_MOUNTS"
 DISK = 512 * MIB
 TIMEOUT_SECONDS = 600.0
 """Seconds after the last fault in which all must come to its end."""
-CURVE = 60
+CURVE_POINTS = 60
 BLOCKS = "▁▂▃▄▅▆▇█"
 WORKER = [sys.executable, "-c", "from scrapersky.cli import main; main()", "worker"]
 COUNTS = {
@@ -107,7 +107,7 @@ class Curves:
     def drawn(self, name: str) -> str:
         """Draw the curve in one line, from nothing to its highest point."""
         values = self.values.get(name, [0.0])
-        step = max(1, len(values) // CURVE)
+        step = max(1, len(values) // CURVE_POINTS)
         means = [
             statistics.mean(values[at : at + step])
             for at in range(0, len(values), step)

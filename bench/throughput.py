@@ -35,19 +35,20 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(1, str(ROOT / "packages/curation-sdk/tests"))
 
 import curation_sdk  # noqa: E402 - needs the path set above
-from bench.pipeline import LONGEST, Watch, a_database, migrate  # noqa: E402
+from bench.pipeline import MAX_SECONDS, Watch, a_database, migrate  # noqa: E402
 from contact_extraction.contact_page import read_contact_page  # noqa: E402
 from scrapersky.crawler import Crawler, MemoryLedger, Sandbox  # noqa: E402
-from scrapersky.demo.apart import town_apart  # noqa: E402
+from scrapersky.demo.services import TownResolver  # noqa: E402
 from scrapersky.errors import FetchError  # noqa: E402
 from scrapersky.observability.log import configure_logs  # noqa: E402
 from scrapersky.pipeline.parsers import WARM as PARSERS  # noqa: E402
 from sdk_tests.rig.cluster import Cluster, running_cluster  # noqa: E402
+from simulated_town.process import town_process  # noqa: E402
 from tests.acceptance.rig import PREFIXES, Desk, Order, a_crew, a_desk  # noqa: E402
 
 STAGE = "page_curation"
 PREFIX = "PAGE_CURATION_SCHEDULER"
-CONCURRENCY = 50
+CONCURRENT_PAGES = 50
 BEFORE = """
 SELECT (SELECT count(*) FROM curation.claim)
   + (SELECT count(*) FROM place_searches WHERE status IN ('Queued', 'InProgress'))
@@ -64,7 +65,7 @@ OPEN = """
 SELECT (SELECT count(*) FROM curation.claim) + (SELECT count(*) FROM pages
   WHERE page_processing_status IN ('Queued', 'Processing'))
 """
-WARM = 20
+WARM_ITEMS = 20
 """Pages that are not counted: parsers are loaded, statements prepared."""
 SETTLED = """
 SELECT count(*), extract(epoch FROM max(settled_at))::float8
@@ -158,12 +159,12 @@ async def prepare(url: str, order: Order) -> list[str]:
     """Do everything before page curation; return the pages that are queued for it."""
     async with a_desk(url) as desk:
         with a_crew(order, 1):
-            await curation_sdk.pause(desk.engine, STAGE, why="not yet")
+            await curation_sdk.control.pause(desk.engine, STAGE, why="not yet")
             await desk.search()
             began = time.monotonic()
             while (await desk.rows(BEFORE))[0][0]:
                 await asyncio.sleep(0.25)
-                if time.monotonic() - began > LONGEST:
+                if time.monotonic() - began > MAX_SECONDS:
                     raise SystemExit("the stages before did not finish")
         rows = await desk.rows(
             "SELECT url FROM pages WHERE page_processing_status = 'Queued' ORDER BY id"
@@ -172,13 +173,13 @@ async def prepare(url: str, order: Order) -> list[str]:
 
 
 async def measure(
-    cluster: Cluster, case: Case, name: str, invitation: Any, *, show: bool
+    cluster: Cluster, case: Case, name: str, endpoint: Any, *, show: bool
 ) -> Result:
     """Let workers curate every page that is queued and will be."""
     with a_wire(cluster.port, case.round_trip) as port:
         order = Order(
             cluster.tcp_url(name, port=port),
-            invitation,
+            endpoint,
             slowest=30,
             environment=settings_with(PREFIX),
         )
@@ -186,9 +187,9 @@ async def measure(
             with a_crew(order, case.processes) as crew:
                 pids = [member.pid or 0 for member in crew.members]
                 watch = Watch(pids, cluster.pid)
-                await curation_sdk.resume(desk.engine, STAGE)
-                await curation_sdk.wake(desk.engine, STAGE)
-                first = await until_warm(desk, WARM * len(pids))
+                await curation_sdk.control.resume(desk.engine, STAGE)
+                await curation_sdk.control.wake(desk.engine, STAGE)
+                first = await until_warm(desk, WARM_ITEMS * len(pids))
                 watch.start()
                 cluster.execute("SELECT pg_stat_statements_reset()")
                 await until_idle(desk)
@@ -225,7 +226,7 @@ async def until_idle(desk: Desk) -> None:
     began = time.monotonic()
     while (await desk.rows(OPEN))[0][0]:
         await asyncio.sleep(0.3)
-        if time.monotonic() - began > LONGEST:
+        if time.monotonic() - began > MAX_SECONDS:
             raise SystemExit("page curation did not finish")
 
 
@@ -264,7 +265,9 @@ async def crawl(order: Order, urls: Sequence[str], *, reads: bool) -> tuple[Any,
             done += 1
 
     async with (
-        Crawler(order.policy, ledger, resolver=order.invitation.resolver) as crawler,
+        Crawler(
+            order.policy, ledger, resolver=TownResolver(order.endpoint.addresses)
+        ) as crawler,
         Sandbox(warm=PARSERS) as sandbox,
     ):
         if reads:
@@ -272,7 +275,7 @@ async def crawl(order: Order, urls: Sequence[str], *, reads: bool) -> tuple[Any,
         watch = Watch([multiprocessing.current_process().pid or 0], 0)
         watch.start()
         began = time.monotonic()
-        workers = (work(crawler, sandbox) for _ in range(CONCURRENCY))
+        workers = (work(crawler, sandbox) for _ in range(CONCURRENT_PAGES))
         await asyncio.gather(*workers)
         return done, time.monotonic() - began, watch.cpu()["workers"]
 
@@ -300,12 +303,12 @@ async def run(
     await migrate(cluster)
     cluster.execute("CREATE EXTENSION pg_stat_statements")
     results: dict[str, Result] = {}
-    async with town_apart(size=sites, trouble=False) as town:
-        invitation = town.invitation
+    async with town_process(size=sites, trouble=False) as town:
+        endpoint = town.endpoint
         with a_database(cluster, "prepared"):
             order = Order(
                 cluster.url("prepared"),
-                invitation,
+                endpoint,
                 slowest=30,
                 environment=settings_with(*(p for p in PREFIXES if p != PREFIX)),
             )
@@ -320,7 +323,7 @@ async def run(
                 cluster.execute(f'CREATE DATABASE "{copy}" TEMPLATE "prepared"')
                 try:
                     results[case.name] = await measure(
-                        cluster, case, copy, invitation, show=show
+                        cluster, case, copy, endpoint, show=show
                     )
                 finally:
                     cluster.drop_database(copy)

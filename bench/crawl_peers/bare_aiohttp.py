@@ -7,7 +7,7 @@ import aiohttp
 from bench.crawl_peers.extract import read
 from bench.crawl_peers.report import Timed, given_urls
 
-CONCURRENCY = 50
+CONCURRENT_REQUESTS = 50
 
 
 async def main() -> None:
@@ -21,10 +21,10 @@ async def main() -> None:
                 body = b"".join([chunk async for chunk in answer.content.iter_any()])
             timed.taken.add(*read(body))
 
-    connector = aiohttp.TCPConnector(limit=CONCURRENCY)
+    connector = aiohttp.TCPConnector(limit=CONCURRENT_REQUESTS)
     async with aiohttp.ClientSession(connector=connector) as session:
         with timed:
-            await asyncio.gather(*(work(session) for _ in range(CONCURRENCY)))
+            await asyncio.gather(*(work(session) for _ in range(CONCURRENT_REQUESTS)))
     timed.say()
 
 

@@ -7,12 +7,12 @@ from ipaddress import ip_network
 
 from bench.crawl_peers.extract import read
 from bench.crawl_peers.report import Timed, given_urls
-from bench.crawl_peers.town import NETWORK, PORT
+from bench.crawl_peers.town import NETWORK, TOWN_PORT
 from contact_extraction.urls import registrable_domain
 from scrapersky.crawler import Crawler, CrawlerPolicy, MemoryLedger, Sandbox
 from scrapersky.observability.log import configure_logs
 
-CONCURRENCY = 50
+CONCURRENT_REQUESTS = 50
 
 
 async def main(children: int) -> None:
@@ -22,7 +22,7 @@ async def main(children: int) -> None:
     policy = CrawlerPolicy(
         host_delay=timedelta(),
         extra_networks=(ip_network(f"{NETWORK}.0.0/16"),),
-        extra_ports=frozenset({PORT}),
+        extra_ports=frozenset({TOWN_PORT}),
     )
     ledger = MemoryLedger(lambda: datetime.now(UTC))
     sandbox = Sandbox(children=children or 1, warm=[(read, (b"<p>x</p>",))])
@@ -42,7 +42,7 @@ async def main(children: int) -> None:
         # The list of public suffixes is read once per process, like the peers' imports.
         registrable_domain("shop.example.com")
         with timed:
-            await asyncio.gather(*(work(crawler) for _ in range(CONCURRENCY)))
+            await asyncio.gather(*(work(crawler) for _ in range(CONCURRENT_REQUESTS)))
     timed.say()
 
 

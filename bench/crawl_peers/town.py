@@ -11,10 +11,10 @@ from functools import lru_cache
 import uvloop
 
 NETWORK = "127.88"
-PORT = 18_480
+TOWN_PORT = 18_480
 PAGE_BYTES = 20_000
-LINKS = 60
-EMAILS = 3
+PAGE_LINKS = 60
+PAGE_EMAILS = 3
 ROBOTS = b"User-agent: *\nDisallow: /private/\nAllow: /\n"
 WORDS = [
     "bakery",
@@ -61,7 +61,7 @@ def host(number: int) -> str:
 def urls(pages: int, hosts: int) -> list[str]:
     """Return the URLs to crawl, taking turns between the hosts."""
     return [
-        f"http://{host(number % hosts)}:{PORT}/page/{number // hosts}"
+        f"http://{host(number % hosts)}:{TOWN_PORT}/page/{number // hosts}"
         for number in range(pages)
     ]
 
@@ -88,12 +88,12 @@ def _page(name: str, target: str) -> str:
     links = "".join(
         f'<li class="menu-item menu-item-{n}"><a href="/page/{n}" title="{sentence(3)}">'
         f"{sentence(2)}</a></li>"
-        for n in range(LINKS)
+        for n in range(PAGE_LINKS)
     )
     mails = "".join(
         f'<p>Write to <a href="mailto:desk{n}@shop{n}.example.org">desk{n}'
         f"@shop{n}.example.org</a></p>"
-        for n in range(EMAILS)
+        for n in range(PAGE_EMAILS)
     )
     parts = [
         "<!doctype html><html lang=en><head><meta charset=utf-8>",
@@ -129,7 +129,7 @@ async def serve(hosts: int) -> None:
     """Serve every host until the input ends."""
     loop = asyncio.get_running_loop()
     for number in range(hosts):
-        await loop.create_server(Shop, host(number), PORT, backlog=512)
+        await loop.create_server(Shop, host(number), TOWN_PORT, backlog=512)
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)
 

@@ -16,19 +16,11 @@ from sqlalchemy import BigInteger, DateTime, Text, func, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from curation_sdk import (
-    Done,
-    Outcome,
-    Stage,
-    Worker,
-    migrate,
-    queue_index,
-    stage,
-    wake,
-)
+from curation_sdk import Done, Outcome, Stage, Worker, migrate, queue_index, stage
+from curation_sdk.control import wake
 from scrapersky.db.connection import connect, parse_target
 
-LONG = timedelta(minutes=10)
+LONG_TIMEOUT = timedelta(minutes=10)
 
 
 class Base(DeclarativeBase):
@@ -122,7 +114,7 @@ async def drain(url: str, batch: int) -> float:
     database = engine_for(url)
     async with Worker(database, [no_op_stage(batch)]) as worker:
         started = time.perf_counter()
-        await worker.drain("no_op", within=LONG)
+        await worker.drain("no_op", within=LONG_TIMEOUT)
         seconds = time.perf_counter() - started
     await database.dispose()
     return seconds
@@ -218,7 +210,7 @@ def drain_at_the_gate(url: str, batch: int, gate: Gate, ends: Ends) -> None:
         database = engine_for(url)
         async with Worker(database, [no_op_stage(batch)]) as worker:
             await asyncio.to_thread(gate.wait)
-            await worker.drain("no_op", within=LONG)
+            await worker.drain("no_op", within=LONG_TIMEOUT)
             ends.put(time.monotonic())
         await database.dispose()
 
@@ -250,7 +242,7 @@ def hold_in_flight(
             await asyncio.sleep(0.5)
             process = psutil.Process(os.getpid())
             idle = process.memory_info().rss
-            draining = asyncio.ensure_future(worker.drain("no_op", within=LONG))
+            draining = asyncio.ensure_future(worker.drain("no_op", within=LONG_TIMEOUT))
             await everyone.wait()
             busy = process.memory_info().rss
             watcher = await asyncpg.connect(target.dsn)

@@ -14,9 +14,10 @@ from itertools import cycle, islice
 
 from contact_extraction.urls import Url
 from scrapersky.crawler.proxy import ProxyRules
-from scrapersky.demo.ending import until_stopped
-from scrapersky.demo.resolver import TOWN_NETWORK, TownResolver
+from scrapersky.demo.services import TownResolver
 from scrapersky.errors import NoSuchHost
+from simulated_town.addresses import TOWN_NETWORK
+from simulated_town.process import until_stopped
 
 ENDING = "-hostile.bv"
 FIRST_ADDRESS = TOWN_NETWORK.network_address + 500_000
@@ -146,8 +147,6 @@ ACTS: dict[str, Act] = {
     "neighbour": be_silent,
 }
 """What the server does, by the first word of a name."""
-NAMELESS = ("nodns", "nxdomain", "refused")
-"""Sites that nobody ever reaches: no answer of the DNS, no such name, a closed port."""
 MIX = ("nodns", "silent", "bomb", "nodns", "drip", "maps", "refused", "headers", "nodns",
        "endless", "silent", "reset", "busy", "round", "neighbour", "deep", "rubbish",
        "rules", "nxdomain", "silent")  # fmt: skip

@@ -12,20 +12,22 @@ from contact_extraction.urls import Url
 from scrapersky.api.app import create_app
 from scrapersky.api.server import Server
 from scrapersky.api.worker_app import create_worker_app
-from scrapersky.cli.crew import give_way
 from scrapersky.cli.garbage import without_collector
+from scrapersky.cli.worker_processes import lower_priority
 from scrapersky.configuration import load_settings
 from scrapersky.crawler import CrawlerPolicy
 from scrapersky.db.connection import parse_target
-from scrapersky.demo.town import Invitation
+from scrapersky.demo.services import TownResolver, town_policy
 from scrapersky.observability.log import configure_logs
 from scrapersky.pipeline.mail_server import DnsMailServers
-from scrapersky.scheduler.app import World
+from scrapersky.scheduler.app import serve_beside_workers
+from scrapersky.scheduler.tools import ExternalServices
+from simulated_town.town import TownEndpoint
 
 
-def policy(invitation: Invitation, order: dict[str, Any]) -> CrawlerPolicy:
+def policy(endpoint: TownEndpoint, order: dict[str, Any]) -> CrawlerPolicy:
     """Visit the town and the hostile sites, and nothing else."""
-    usual = invitation.policy(host_delay=timedelta(seconds=order["delay"]))
+    usual = town_policy(endpoint.port, host_delay=timedelta(seconds=order["delay"]))
     doors = Doors(
         http=usual.proxy.http,
         https=usual.proxy.https,
@@ -40,17 +42,17 @@ def policy(invitation: Invitation, order: dict[str, Any]) -> CrawlerPolicy:
 def main() -> None:
     """Serve until killed; what to do is one object of JSON in the first argument."""
     order = json.loads(sys.argv[1])
-    invitation = Invitation(
+    endpoint = TownEndpoint(
         port=order["port"],
         dns_port=order["dns_port"],
         size=order["size"],
         trouble=False,
     )
-    world = World(
-        policy=policy(invitation, order),
-        resolver=MixedResolver(invitation.resolver),
+    services = ExternalServices(
+        policy=policy(endpoint, order),
+        resolver=MixedResolver(TownResolver(endpoint.addresses)),
         sources={},
-        mail_servers=DnsMailServers(("127.0.0.1",), invitation.dns_port),
+        mail_servers=DnsMailServers(("127.0.0.1",), endpoint.dns_port),
     )
     settings = load_settings(order["environment"], dotenv=None).settings
     configure_logs("ERROR", "console")
@@ -61,11 +63,13 @@ def main() -> None:
         target = parse_target(order["url"])
         with without_collector():
             if order["is_worker"]:
-                give_way()
+                lower_priority()
                 port = order["api_port"]
-                app = create_worker_app(settings, target, port=port, world=world)
+                app = create_worker_app(settings, target, port=port, services=services)
             else:
-                app = create_app(settings, target, world=world, on_demand=True)
+                app = create_app(
+                    settings, target, services=services, process=serve_beside_workers
+                )
         Server(app, grace=5).run(sockets=[listener])
 
 
