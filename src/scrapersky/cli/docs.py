@@ -31,6 +31,8 @@ def docs(*, port: PortNumber = 8001, build: Path | None = None) -> int:
     build
         Write the site into this directory instead.
     """
+    # Before anything is said: who reads it may be gone a moment later.
+    end_with(os.getppid())
     settings = CLONE / "mkdocs.yml"
     if not settings.exists() or find_spec("mkdocs") is None:
         raise ConfigurationError(
@@ -50,7 +52,6 @@ def docs(*, port: PortNumber = 8001, build: Path | None = None) -> int:
     # The theme warns on every start of a MkDocs that is not out yet.
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
     os.chdir(CLONE)
-    end_with(os.getppid())
     # Ctrl-C is what MkDocs ends on in order. In a process of its own it would outlive this one.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.argv = ["mkdocs", *words, "--config-file", str(settings)]
