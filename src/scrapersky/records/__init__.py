@@ -23,6 +23,8 @@ from scrapersky.records.company import (
     CompanyAction,
     CompanyChange,
     CompanyColumn,
+)
+from scrapersky.records.company_member import (
     CompanyMember,
     CompanyMerge,
     CompanyPair,
