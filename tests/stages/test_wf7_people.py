@@ -275,3 +275,57 @@ async def test_a_mailbox_that_many_share_takes_nobody_along(line: Line) -> None:
 
     kept = await line.rows("SELECT name FROM people ORDER BY name")
     assert ("Peter Lindgren",) in kept
+
+
+ALONE = "<p>Owner: Martha Okelo</p><p>info@okelo-dental.bv</p>"
+NAMED = "SELECT email, name, role FROM contacts ORDER BY email"
+
+
+async def test_the_inbox_of_a_business_of_one_person_reached_nobody(line: Line) -> None:
+    await site(line, ("imprint", IMPRINT_PAGE), ("contact", "info@okelo-dental.bv"))
+
+    assert await line.rows(NAMED) == [
+        ("info@okelo-dental.bv", "Martha Okelo", "Owner"),
+    ]
+    assert await line.rows("SELECT name, email FROM people") == [("Martha Okelo", None)]
+    (seen,) = await line.rows(
+        "SELECT method, url, confidence < 0.9 FROM contact_evidence WHERE field = 'name'"
+    )
+    assert seen == ("only_person", IMPRINT, True)
+
+
+async def test_an_inbox_stayed_the_only_person_s_when_a_page_named_another(
+    line: Line,
+) -> None:
+    await site(line, ("imprint", IMPRINT_PAGE), ("contact", "info@okelo-dental.bv"))
+    ((domain,),) = await line.rows("SELECT id FROM domains")
+    line.web.page("okelo-dental.bv/team", TEAM_PAGE)
+
+    await line.add_page(TEAM, domain)
+    await line.work(STAGE)
+
+    assert await line.rows(NAMED) == [
+        ("info@okelo-dental.bv", None, None),
+        ("peter@okelo-dental.bv", "Peter Lindgren", "Receptionist"),
+    ]
+    assert not await line.rows(
+        "SELECT 1 FROM contact_evidence WHERE method = 'only_person'"
+    )
+
+
+async def test_an_inbox_was_named_before_all_pages_of_its_site_were_read(
+    line: Line,
+) -> None:
+    line.web.page("okelo-dental.bv/contact", ALONE)
+    domain = await line.add_domain("okelo-dental.bv")
+    await line.add_page("http://okelo-dental.bv/contact", domain)
+    await line.add_page(TEAM, domain)
+    await line.run(
+        f"UPDATE pages SET page_processing_status = 'Processing' WHERE url = '{TEAM}'"
+    )
+
+    await line.work(STAGE)
+
+    assert await line.rows("SELECT email, name FROM contacts") == [
+        ("info@okelo-dental.bv", None)
+    ]

@@ -13,6 +13,7 @@ from contact_extraction.contacts.confidence import LEAST_SURE
 from contact_extraction.email_type import EmailType
 from contact_extraction.mailbox import spells_alone
 from curation_sdk import Transaction
+from scrapersky.pipeline.only_person import name_inboxes
 from scrapersky.pipeline.settlement import SettleStep
 from scrapersky.records.contact import BY_HAND
 
@@ -62,6 +63,12 @@ JOIN contacts c ON c.id = g.contact_id WHERE p.id = g.person_id AND p.email IS N
 async def name_contacts(transaction: Transaction, domains: list[UUID]) -> None:
     """Name the addresses of sites, when all that settles now is stored."""
     some = sorted(set(domains))
+    await name_by_spelling(transaction, some)
+    await name_inboxes(transaction, some)
+
+
+async def name_by_spelling(transaction: Transaction, some: list[UUID]) -> None:
+    """Give people the addresses that spell their names."""
     unnamed = await transaction.fetch(FIND_UNNAMED, some)
     if not unnamed:
         return

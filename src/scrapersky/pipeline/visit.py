@@ -189,8 +189,7 @@ async def store_read(
     if named:
         await transaction.fetch(STORE_ORGANISATIONS, sorted(named))
     for one in kept:
-        if one.cards or one.people:
-            name_contacts.add(transaction, one.visit.page.domain_id)
+        name_contacts.add(transaction, one.visit.page.domain_id)
         follow_links(transaction, one)
     if known is not None:
         pages = [

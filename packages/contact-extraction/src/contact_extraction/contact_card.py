@@ -30,6 +30,8 @@ class ContactCard:
     phones: tuple[Phone, ...] = ()
     direct: tuple[Phone, ...] = ()
     """Those of the numbers that reach the person named, and nobody else."""
+    is_shared: bool = False
+    """Whether the address is the firm's, and the person named whom it reaches."""
     address: Address | None = None
     socials: tuple[Social, ...] = ()
     values: tuple[tuple[str, str, tuple[Citation, ...], float], ...] = field(
@@ -162,6 +164,7 @@ def card_of(
         role=person.role if person else None,
         phones=phones,
         direct=tuple(index.direct.get(person.name, ())) if person else (),
+        is_shared=link is not None and link.is_shared,
         address=address,
         socials=contacts.socials,
         values=tuple(values(email, phones, link, address, contacts.socials)),

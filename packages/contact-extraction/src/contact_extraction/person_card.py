@@ -81,7 +81,8 @@ def _owned(cards: Iterable[ContactCard]) -> tuple[Values, Values]:
     for card in cards:
         key = name_key(card.name)
         if card.email is not None:
-            emails.setdefault(key, card.email.address)
+            if not card.is_shared:
+                emails.setdefault(key, card.email.address)
         elif card.phone is not None:
             phones.setdefault(key, card.phone.e164)
         for phone in card.direct:

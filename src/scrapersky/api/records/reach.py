@@ -44,7 +44,7 @@ class PersonReach(BaseModel):
         "addresses would make of the name, and is never exported."
     )
     value: str = Field(examples=["office@acme.example"])
-    reason: str = Field(examples=["an address of the company that names nobody"])
+    reason: str = Field(examples=["an address of the company, the best of 2"])
 
 
 class StoredAddress(NamedTuple):
@@ -78,12 +78,16 @@ async def reach_of(
     found = await connection.execute(FIND_ADDRESSES, {"domain_id": domain_id})
     rows = [StoredAddress(*row) for row in found]
     suggested = suggestion(who.name, rows) if may_suggest else None
-    return suggested or shared_inbox(rows)
+    return suggested or shared_inbox(rows, who.name)
 
 
 def suggestion(name: str, addresses: Sequence[StoredAddress]) -> PersonReach | None:
     """Return what the pattern of the company's addresses makes of a name."""
-    named = [(one.name, one.email) for one in addresses if one.name is not None]
+    named = [
+        (one.name, one.email)
+        for one in addresses
+        if one.name is not None and one.email_type != EmailType.SERVICE
+    ]
     pattern = pattern_of(named)
     value = pattern.address_of(name) if pattern else None
     if pattern is None or value is None or any(value == one.email for one in addresses):
@@ -96,21 +100,23 @@ def suggestion(name: str, addresses: Sequence[StoredAddress]) -> PersonReach | N
     )
 
 
-def shared_inbox(addresses: Sequence[StoredAddress]) -> PersonReach | None:
-    """Return the best address that names nobody."""
-    shared = [one for one in addresses if not one.name]
+def shared_inbox(addresses: Sequence[StoredAddress], who: str) -> PersonReach | None:
+    """Return the best address that is nobody's own, if possible one that reaches them."""
+    shared = [one for one in addresses if one.name in (None, who)]
     if not shared:
         return None
-    best = shared[0]
+    best = max(shared, key=lambda one: one.name == who)
     what = _WHAT.get(best.email_type or "", "an address of an unknown kind")
     among = f", the best of {len(shared)}" if len(shared) > 1 else ""
+    if best.name:
+        among = ", and the website names nobody else with it"
     return PersonReach(
         kind=ReachKind.SHARED_INBOX, value=best.email, reason=f"{what}{among}"
     )
 
 
 _WHAT: Final[dict[str, str]] = {
-    EmailType.CORPORATE: "an address of the company that names nobody",
+    EmailType.CORPORATE: "an address of the company",
     EmailType.SERVICE: "a shared inbox",
-    EmailType.FREE: "a free mail address that names nobody",
+    EmailType.FREE: "a free mail address",
 }

@@ -216,7 +216,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PersonLink:
-    """What is one person's alone: an address or number that reaches nobody else."""
+    """What reaches one person: an address or a number, theirs alone unless it is shared."""
 
     person: PersonEntry
     email: Email | None = None
@@ -224,6 +224,8 @@ class PersonLink:
     why: str = ""
     confidence: float = 0.95
     """How likely what is theirs is theirs, if they are who they are taken for."""
+    is_shared: bool = False
+    """Named after a function or the firm: it reaches them, and is not theirs alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -433,9 +433,12 @@ def _traits(
         "contact_page": setting.is_contact_page and not is_below,
         "others_page": setting.is_others_page,
         "others_head": is_below,
-        # Who stands in the last lines of a page is not beside what its footer says.
+        # Who stands in the last lines of a page is not beside what its footer says, and
+        # who stands above a heading about others is none of them.
         "staff_beside": any(
-            number in setting.staff and lines[number].region == line.region
+            number in setting.staff
+            and lines[number].region == line.region
+            and (not is_below or number in setting.below_others)
             for number in range(max(0, found.line - NAME_REACH), found.line + 1)
         ),
         "institution": firm is None and _is_of_institution(setting, found.line),

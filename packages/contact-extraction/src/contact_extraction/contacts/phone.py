@@ -277,7 +277,7 @@ def _kind(label: str) -> PhoneKind | None:
 
 _ID_LABEL: Final = re.compile(
     r"\b(?:order|invoice|(?:isbn|issn|ean|gtin)(?:[- ]?\d{1,2})?|sku|vat|tax|ust|uid|kvk|bsn|siret|"
-    r"siren|rcs|orias|adeli|finess|rpps|matricule|reg|registration|licen[cs]e|lic|account|item|ref|reference|id|part|model|serial|"
+    r"siren|rcs|orias|adeli|finess|rpps|matricule|reg|registration|licen[cs]e|lic|account|item|ref|reference|(?<!, )id|part|model|serial|"
     r"d-?u-?n-?s®?|upc(?:-a)?|asin|isin|imei|s/n|sort[- ]?code|routing|naics|patent|cage|barcode|nmls|frn|"
     # These are a label only with another word: "in that case 030 ...".
     r"(?:case|lot|batch|permit|policy|docket|tracking|confirmation|catalogue?|parcel|room)\s?(?:no\b\.?|nr\b\.?|number|id|code|#)|"
@@ -295,7 +295,7 @@ _ID_LABEL: Final = re.compile(
     r"\w{3,30}[.]?-?(?:nummer|nr|numer|číslo)\b[\s.:#()\-–]{0,4}$"
 )
 # What stands before the digits a number plan took from the middle of a longer number.
-_DIGITS_BEFORE: Final = re.compile(r"[\d./-]{1,20}$")
+_DIGITS_BEFORE: Final = re.compile(r"[\d./-]{1,20}\Z")
 
 
 def _has_id_label(text: str, start: int) -> bool:

@@ -1,8 +1,9 @@
 """Give a sole proprietor what their legal notice says reaches them.
 
 In many countries a website must name its provider and how they are reached. Where that is
-one person and no company, the office's number and address are theirs; a mailbox that is
-named after a function or after the firm stays the firm's.
+one person and no company, the office's number and address are theirs. A mailbox that is
+named after a function or after the firm reaches them too, and stays the firm's; so it does
+where the firm bears the whole name of its owner.
 """
 
 import re
@@ -125,8 +126,12 @@ def _links(
 ) -> Iterator[PersonLink]:
     """Link the only address and the only number: of two, one may be a colleague's."""
     emails = [one for one in values if isinstance(one, Email)]
-    if len(emails) == 1 and not is_shared_mailbox(emails[0], firm):
-        yield PersonLink(person, email=emails[0], why=WHY, confidence=0.9)
+    shared = [one for one in emails if is_shared_mailbox(one, firm)]
+    if len(emails) == 1 or len(shared) == len(emails):
+        for email in emails:
+            yield PersonLink(
+                person, email=email, why=WHY, confidence=0.9, is_shared=bool(shared)
+            )
     phones = [
         one
         for one in values

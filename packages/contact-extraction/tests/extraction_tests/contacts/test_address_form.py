@@ -104,3 +104,54 @@ def test_two_spellings_of_one_german_street_were_two_addresses() -> None:
     assert address_key("Hauptstraße 61", "49419") == address_key(
         "Hauptstr. 61", "49419"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "street", "code"),
+    [
+        ("Garage Moine 3 avenue Foch 35200 Rennes 02 99 50 10 20", "FR", "3 avenue Foch", "35200"),
+        ("3 avenue Foch 35200 Rennes Tél : 02 99 50 10 20", "FR", "3 avenue Foch", "35200"),
+        ("Via Manzoni 8 20122 Milano (MI) 02 5412345", "IT", "Via Manzoni 8", "20122"),
+        ("Industrieweg 9 3762 EG Soest 035 6012345", "NL", "Industrieweg 9", "3762 EG"),
+        ("C/ Alcalá 200 28028 Madrid 913551212", "ES", "Alcalá 200", "28028"),
+        ("ul. Długa 5 31-147 Kraków 12 421 55 66", "PL", "Długa 5", "31-147"),
+        ("Storgatan 4 111 23 Stockholm 08-123 45 67", "SE", "Storgatan 4", "111 23"),
+        ("Strandgata 10 6900 Florø 57 74 10 20", "NO", "Strandgata 10", "6900"),
+        ("Bäckerei Kunz, Lange Str. 4 70173 Stuttgart info@kunz.de", "DE", "Lange Str. 4", "70173"),
+        ("Linzer Gasse 30/2 5020 Salzburg 0662/87 11 22", "AT", "Linzer Gasse 30", "5020"),
+    ],
+)  # fmt: skip
+def test_a_number_right_behind_the_city_cost_the_code(
+    text: str, country: str, street: str, code: str
+) -> None:
+    (found,) = read(text, country)
+
+    assert street in (found[0] or "")
+    assert found[1] == code
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "street", "code"),
+    [
+        ("Højgård, Nr. Vium<br>6920 Videbæk", "DK", "Højgård", "6920"),
+        ("Norrby Säteri<br>SE-186 96 Vallentuna", "SE", "Norrby Säteri", "SE-186 96"),
+        ("Haikon kartano<br>06400 Porvoo", "FI", "Haikon kartano", "06400"),
+        ("Ferme du Moulin<br>Le Bois Joli<br>85600 Montaigu", "FR", "Ferme du Moulin", "85600"),
+        ("Podere La Casella<br>53024 Montalcino (SI)", "IT", "Podere La Casella", "53024"),
+        ("Masseria Torre Nuova<br>72015 Fasano (BR)", "IT", "Masseria Torre Nuova", "72015"),
+        ("Hofgut Sonnenberg<br>Ortsteil Neudorf<br>35768 Siegbach", "DE", "Hofgut", "35768"),
+        ("Landgoed De Horst<br>3971 KR Driebergen", "NL", "Landgoed De Horst", "3971 KR"),
+        ("Tamme talu<br>93401 Saare", "EE", "Tamme talu", "93401"),
+    ],
+)  # fmt: skip
+def test_an_estate_without_a_street_was_nowhere(
+    text: str, country: str, street: str, code: str
+) -> None:
+    (found,) = read(text, country)
+
+    assert street in (found[0] or "")
+    assert found[1] == code
+
+
+def test_a_heading_with_a_year_was_a_house_of_that_number() -> None:
+    assert read("Hochzeiten 2019<br>89079 Ulm", "DE") == []

@@ -198,10 +198,14 @@ def test_the_number_of_a_sole_proprietor_s_legal_notice_was_nobodys() -> None:
 
 @pytest.mark.parametrize("local", ["info", "empfang", "mail.1", "praxis-okelo"])
 def test_the_firm_s_mailbox_in_a_legal_notice_was_its_owner_s_own(local: str) -> None:
-    """Whoever writes there writes to the practice."""
+    """Whoever writes there reaches the owner, and writes to the practice."""
     mail = SOLE + f"<p>E-Mail: {local}@praxis-okelo.de</p>"
+    contacts = find_contacts(f"<html lang=de><body>{mail}</body></html>", NOTICE)
+    (card, *_) = cards = cards_of(contacts)
+    (owner,) = people_of(contacts, cards, "praxis-okelo.de")
 
-    assert named_in_notice(mail)[f"{local}@praxis-okelo.de"] is None
+    assert (card.name, card.is_shared) == ("Martha Okelo", True)
+    assert owner.email is None
 
 
 def test_a_mailbox_named_after_the_firm_was_the_person_s_whose_name_it_bears() -> None:

@@ -451,4 +451,4 @@ def test_the_number_of_a_provider_beside_a_shared_mailbox_lost_its_name() -> Non
     cards = cards_of(read(html, "https://www.okelo-recht.de/impressum"))
 
     named = {card.name: card.phones[0].e164 for card in cards if card.phones}
-    assert named == {None: "+493028471022", "Jörn Okelo": "+493028471022"}
+    assert named == {"Jörn Okelo": "+493028471022"}

@@ -148,3 +148,17 @@ def test_a_damaged_link_to_a_number_calls_what_it_can() -> None:
     assert [(one.e164, one.written.isprintable()) for one in found] == [
         ("+493028471022", True)
     ]
+
+
+@pytest.mark.parametrize("between", ["<br>", " "])
+@pytest.mark.parametrize("place", ["Boise, ID 83702", "Boise, ID"])
+def test_the_state_of_idaho_made_the_number_below_it_an_identifier(
+    place: str, between: str
+) -> None:
+    page = f"<p>400 Oak Ave, {place}{between}(208) 342-8111</p>"
+
+    found = find_contacts(
+        page, "https://acme.com/contact", hints=Hints(country="US")
+    ).phones
+
+    assert [one.e164 for one in found] == ["+12083428111"]

@@ -64,9 +64,11 @@ def _with_whole_codes(pieces: list[Piece]) -> Iterator[Piece]:
         yield last
 
 
-# "14057 Berlin Telefon: 030 ..." ends at its city.
+# "14057 Berlin Telefon: 030 ..." ends at its city, and so does "14057 Berlin 030 28471022".
 _CONTACT_LABEL: Final = re.compile(
-    r"\s(?:tel(?:efon|efono|ephone|éphone)?|phone|ph|fax|telefax|mobile?|mob|e-?mail|gsm|puh|tlf)\b[.:]",
+    r"\s(?:t[eé]l(?:efon|efono|ephone|éphone)?|phone|ph|fax|telefax|mobile?|mob|e-?mail|gsm|puh|tlf)\b\s?[.:]|"
+    r"(?<=[^\W\d_]|\))\s(?!\d{5}-\d{3}(?!\d))(?=\(?(?:\+|0)(?:[ ()/.-]{0,3}\d){7}|(?:\d{9}|\d{2,4}(?:[ .-]\d{2,4}){2,4})\s?(?:$|[,;|·•]))|"
+    r"\s(?=\S{2,40}@)",
     re.IGNORECASE,
 )
 _HALF_CODE: Final = re.compile(r"(?:^|\s)[A-Z]{1,2}\d[A-Z\d]?$")

@@ -423,6 +423,10 @@ class Reader:
                 or is_unit(text)
                 or bool(street_match(text))
             )
+            # "Hochzeiten 2019" above a code is no house of that number.
+            is_year = _ENDS_IN_YEAR.search(text) and not street_match(text)
+            if is_year:
+                break
             if is_street and not AMOUNT.match(text) and not _SINCE.search(text):
                 street.insert(0, piece)
             elif street or skipped >= 2:
@@ -484,6 +488,7 @@ _CONTACT: Final = re.compile(
     re.IGNORECASE,
 )
 # "Unit 4, Riverside Estate": the number is the unit's.
+_ENDS_IN_YEAR: Final = re.compile(r"[^\W\d_]\s(?:19|20)\d\d$")
 _UNIT_BEFORE: Final = re.compile(rf"(?<!\w)(?:{UNIT_WORD}) $", re.IGNORECASE)
 _SINCE: Final = re.compile(
     r"(?:\b(?:since|seit|depuis|dal|desde|sinds|siden|sedan|vuodesta|est\.?|established|founded|gegründet|fondée?|"

@@ -75,7 +75,7 @@ UNIT_HEAD: Final = re.compile(
 _BUILDING_PIECE: Final = re.compile(
     r"^(?:[\w'’.&-]{1,24}\s){0,5}(?:House|Building|Bldg\.?|Buildings|Centre|Center|Tower|"
     r"Towers|Plaza|Park|Mall|Court|Works|Estate|Chambers|Mansions?|Complex|Hall|Mill|"
-    r"Campus|gård|Gård|gods|herrgård|Wing|Arcade|Gardens|Barn|Farm|Cottage|Dairy|Grange|Manor|Rectory|Vicarage|Stables|Granary|Forge|Farmhouse|"
+    r"Campus|gård|Gård|gods|herrgård|[Ss]äteri|tila|[Kk]artano|talu|mõis|majatalo|Wing|Arcade|Gardens|Barn|Farm|Cottage|Dairy|Grange|Manor|Rectory|Vicarage|Stables|Granary|Forge|Farmhouse|"
     r"Studios?|Wharf|Yard|Crossing|City|Industrial\s"
     r"\w{3,12}|Business\s\w{3,10}|Trading\s\w{3,8}|Village|Haus|Hof|Zentrum|Gebäude)\.?"
     r"(?:\s(?:\d{1,4}[A-Z]?|[A-Z]))?$"
@@ -86,8 +86,10 @@ _SITE_PIECE: Final = re.compile(
     r"commerciale|d['’]activité)|Parc d['’]activité|Centre commercial|Galerie (?:commerciale|marchande)|Domaine d|"
     r"Pol(?:\.|[íi]gono) Ind|Parque (?:Empresarial|Tecnol|Comercial)|Centro Com|C\.C\.\s|Urb(?:\.|anizaci[óo]n)\s|Finca\s|"
     r"Cortijo\s|Caser[íi]o\s|Quinta d|Edif[íi]cio\s|Herdade d|Zona (?:Ind|Art|Com)|Loc(?:\.|alit[àa])\s|Fraz(?:\.|ione)\s|"
-    r"Contrada\s|Borgata?\s|Gewerbe(?:park|gebiet)|Industrie(?:park|gebiet|terrein)|Bedrijven(?:park|terrein)|Gut\s|Schloss\s)"
-    r"[\w'’ .,/&ºª°À-ž-]{0,50}$"
+    r"Contrada\s|Borg(?:o|ata?)\s|Podere\s|Tenuta\s|Cascina\s|Masseria\s|Fattoria\s|Mas\s|Masia\s|Mas[íi]a\s|Ferme d|Ch[âa]teau\s|"
+    r"Manoir d|Moulin d|Clos d|Hacienda\s|Pazo d|Monte d|Casal d|Hofgut\s|Rittergut\s|Gutshof\s|Landgut\s|Landgoed\s|Hoeve\s|"
+    r"Boerderij\s|Gewerbe(?:park|gebiet)|Industrie(?:park|gebiet|terrein)|Bedrijven(?:park|terrein)|Gut\s|Schloss\s)"
+    r"[\w'’ .,/&ºª°À-ž-]{0,50}$|^[A-ZÅÄÖÆØ]\w{2,20}g(?:å|aa)rd(?:en)?$"
 )
 SURE_PART: Final = re.compile(r"\b(?:Floor|Building|Bldg|Tower|Complex|Plot)\b")
 # Houses that are known as who is in them, not as where they stand.
