@@ -11,6 +11,26 @@ _LETTERS: Final = str.maketrans(
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"})
 
 
+def small(text: str) -> str:
+    """Write a text in small letters, of the same length, for a `small_pattern`."""
+    return text.lower() if text.isascii() else text.translate(_DOTS).lower()
+
+
+def small_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern for texts in small letters.
+
+    Of many words it takes a fifth of the time that it takes to ignore case: only letters
+    that are compared as they are let the matcher pass over a word by its first one.
+    """
+    if re.search(r"(?<![\\?])[A-Z]", pattern):
+        raise ValueError(f"capitals in a pattern for small letters: {pattern!r}")
+    return re.compile(pattern.translate(_DOTS))
+
+
+# What else is the same letter where case is ignored.
+_DOTS: Final = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
+
+
 def fold(text: str) -> str:
     """Write letters without accents, small; ß as ss."""
     if text.isascii():

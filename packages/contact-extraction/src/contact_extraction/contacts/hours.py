@@ -7,6 +7,7 @@ from typing import Final
 
 from contact_extraction.contacts.model import Interval, Method, Sighting
 from contact_extraction.contacts.page_text import PageText
+from contact_extraction.text import small, small_pattern
 
 MAX_FOUND: Final = 50
 MAX_LINE: Final = 400
@@ -75,18 +76,17 @@ def _day_pattern() -> re.Pattern[str]:
     )
     long = "|".join(name for name in names if len(name) > 2)
     short = "|".join(name for name in names if len(name) == 2)
-    return re.compile(
+    return small_pattern(
         rf"(?<![\w@.])(?:{long})(?:'?s)?\.?(?![\w@])|(?<!\w)(?:{_SPANS})(?!\w)"
         # "do", "to" and "we" are days only beside a time or another day.
         rf"|(?<![\w@.])(?:{short})\.?(?=\s?(?:[-–—:,/&+]\s?(?:\w\w\b|\d)|\d|t/m|bis\s|tot\s\w\w\s))"
         rf"|(?<=[-–—/&+])\s?(?:{short})\.?(?=\s?:?\s?\d)"
-        r"|[月火水木金土日]曜",
-        re.IGNORECASE,
+        r"|[月火水木金土日]曜"
     )
 
 
 _CLOCK_PATTERN: Final = re.compile(_CLOCK, re.IGNORECASE)
-_CLOSED_PATTERN: Final = re.compile(rf"\b(?:{_CLOSED})\b", re.IGNORECASE)
+_CLOSED_PATTERN: Final = small_pattern(rf"\b(?:{_CLOSED})\b")
 _DATE: Final = re.compile(
     r"\b\d{1,2}(?:st|nd|rd|th)?[./ -](?:\d{1,2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|"
     r"january|february|march|april|june|july|august|september|october|november|december)"
@@ -132,7 +132,7 @@ def _parts(sheet: PageText, first: int, last: int) -> Iterator[tuple[int, int]]:
         return
     for sentence in _SENTENCE.finditer(text):
         part = sentence[0]
-        if _HOURS_HINT.search(part) and _day_pattern().search(part):
+        if _HOURS_HINT.search(part) and _day_pattern().search(small(part)):
             yield start + sentence.start(), start + sentence.end()
 
 
@@ -206,7 +206,8 @@ def _kinds(sheet: PageText) -> list[str]:
 # Every page of a site has the hours of its footer.
 @lru_cache(1_024)
 def _says_closed_or_day(text: str) -> tuple[bool, bool]:
-    return bool(_CLOSED_PATTERN.search(text)), bool(_day_pattern().search(text))
+    low = small(text)
+    return bool(_CLOSED_PATTERN.search(low)), bool(_day_pattern().search(low))
 
 
 _TIMESTAMP: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
@@ -222,27 +223,28 @@ _TIME_SCAN: Final = re.compile(
 def _is_mostly_time(text: str) -> bool:
     left = _CLOCK_PATTERN.sub("", text)
     return len(left) < 0.5 * len(text) + 6 or bool(
-        _CLOSED_PATTERN.fullmatch(text.strip())
+        _CLOSED_PATTERN.fullmatch(small(text.strip()))
     )
 
 
 def _trimmed(sheet: PageText, start: int, end: int) -> tuple[int, int] | None:
     """Cut a part to what stands from the first to the last day or time."""
     text = sheet.text[start:end]
-    marks = [*_day_pattern().finditer(text), *_CLOCK_PATTERN.finditer(text)]
-    marks += list(_CLOSED_PATTERN.finditer(text))
+    low = small(text)
+    marks = [*_day_pattern().finditer(low), *_CLOCK_PATTERN.finditer(text)]
+    marks += list(_CLOSED_PATTERN.finditer(low))
     clocks = _CLOCK_PATTERN.findall(text)
     if not marks or (
         len(clocks) < 2
-        and not _CLOSED_PATTERN.search(text)
+        and not _CLOSED_PATTERN.search(low)
         and not re.search(
             r"\d\s?(?:-|–|to|tot|bis|à|a)\s?\d|24\s?/\s?7|24 hours a day", text
         )
     ):
         return None
-    has_day = _day_pattern().search(text)
+    has_day = _day_pattern().search(low)
     if not has_day or not (
-        clocks or _CLOSED_PATTERN.search(text) or _ALWAYS.search(text)
+        clocks or _CLOSED_PATTERN.search(low) or _ALWAYS.search(text)
     ):
         return None
     left = min(m.start() for m in marks)
@@ -276,7 +278,7 @@ def read_intervals(text: str) -> tuple[Interval, ...]:
         ranges = [_afternoon(a, b) for a, b in ranges if a and b]
         if ranges:
             result += [Interval(day, a, b) for day in days for a, b in ranges]
-        elif _CLOSED_PATTERN.search(part):
+        elif _CLOSED_PATTERN.search(small(part)):
             result += [Interval(day, None, None) for day in days]
     return tuple(result)
 
@@ -298,8 +300,8 @@ _AND: Final = re.compile(
 def _day_marks(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
     """Give start, end and weekdays of each mention of days, ranges unfolded."""
     marks: list[tuple[int, int, tuple[int, ...]]] = []
-    for match in _day_pattern().finditer(text):
-        days = _days_of(match[0])
+    for match in _day_pattern().finditer(small(text)):
+        days = _days_of(text[match.start() : match.end()])
         if not days:
             continue
         if marks:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from contact_extraction.html import Line
+from contact_extraction.text import small, small_pattern
 
 SITE_WIDE: Final = ("header", "footer", "nav")
 """Regions that every page of a site has."""
@@ -32,7 +33,7 @@ def may_hold_filler(low: str) -> bool:
 
 def heads_outsiders(heading: str) -> bool:
     """Say whether a heading announces people and firms who are not of the business."""
-    return len(heading) <= MAX_HEADING and _OUTSIDERS.search(heading) is not None
+    return len(heading) <= MAX_HEADING and _OUTSIDERS.search(small(heading)) is not None
 
 
 def is_page_of_outsiders(path: str) -> bool:
@@ -57,7 +58,7 @@ def is_of_places(path: str) -> bool:
 
 def heads_places(text: str) -> bool:
     """Say whether a heading or the beginning of a list announces towns."""
-    return len(text) <= MAX_HEADING and _PLACES.search(text) is not None
+    return len(text) <= MAX_HEADING and _PLACES.search(small(text)) is not None
 
 
 # Each reader of a page asks about its headings, and pages of a site share many.
@@ -65,7 +66,7 @@ def heads_places(text: str) -> bool:
 def heads_other_firms(heading: str) -> bool:
     """Say whether a heading announces firms that are not the business."""
     is_short = len(heading) <= MAX_HEADING and len(heading.split()) <= MAX_WORDS
-    return is_short and _OTHER_FIRMS.search(heading) is not None
+    return is_short and _OTHER_FIRMS.search(small(heading)) is not None
 
 
 def heads_vendors(heading: str) -> bool:
@@ -73,7 +74,7 @@ def heads_vendors(heading: str) -> bool:
 
     "Partners" and "Human Resources" head people of the business as well.
     """
-    return heads_other_firms(heading) and _VENDORS.search(heading) is not None
+    return heads_other_firms(heading) and _VENDORS.search(small(heading)) is not None
 
 
 def lines_below(
@@ -107,18 +108,18 @@ def is_page_of_other_firms(path: str) -> bool:
 @lru_cache(1_024)
 def is_course(text: str) -> bool:
     """Say whether a text tells what somebody has learnt."""
-    return _COURSE.search(text) is not None
+    return _COURSE.search(small(text)) is not None
 
 
 @lru_cache(1_024)
 def is_former(text: str) -> bool:
     """Say whether a text speaks of somebody who has left or died."""
-    return _FORMER.search(text) is not None
+    return _FORMER.search(small(text)) is not None
 
 
 def announces_relative(before: str) -> bool:
     """Say whether the words before a name make it that of a relative or a teacher."""
-    return _RELATIVE.search(before) is not None
+    return _RELATIVE.search(small(before)) is not None
 
 
 _GOODS_PATH: Final = re.compile(
@@ -134,10 +135,9 @@ _PLACES_PATH: Final = re.compile(
     r"(?:^|[/_-])(?:(?:service-)?areas?(?:-(?:we-)?served?)?|cities|towns|einzugsgebiet|zones?-d-intervention)(?:$|[/_.-])",
     re.IGNORECASE,
 )
-_PLACES: Final = re.compile(
+_PLACES: Final = small_pattern(
     r"\b(?:service areas?|areas? (?:we |of )?serve|areas served|cities we|towns we|we (?:also )?serve|serving|where we work|"
-    r"einzugsgebiet|einsatzgebiet|orte in|zones? d.intervention|secteurs?|zone servite|zonas|obszar|werkgebied|locations served)\b",
-    re.IGNORECASE,
+    r"einzugsgebiet|einsatzgebiet|orte in|zones? d.intervention|secteurs?|zone servite|zonas|obszar|werkgebied|locations served)\b"
 )
 _FILLER: Final = re.compile(
     r"lorem ipsum|dolor sit amet|consectetur adipi|duis aute|sunt in culpa|ut enim ad minim|"
@@ -156,7 +156,7 @@ _FILLER_SIGNS: Final = (
     "placeholder text", "blindtext",
     "tu texto", "votre texte", "hier steht", "short bio", "brief bio", "describe ",
 )  # fmt: skip
-_OUTSIDERS: Final = re.compile(
+_OUTSIDERS: Final = small_pattern(
     r"\b(?:referen[cztsj]\w*|client(?:s|e|i|es|el\w*)?\b|customers?|kunden|klient\w*|zákazní\w*|asiakka\w*|"
     r"kundere\w*|partner(?:s|i|ek|ji|eink|zy|re|er)?\b|partenaires?|parceiros|socios|sponsor\w*|donors?|donat\w+|"
     r"spender\w*|förderer|supporters?|unterstützer|mécènes|darczyńcy|friends|freunde|suppliers?|lieferanten|fournisseurs|"
@@ -166,8 +166,7 @@ _OUTSIDERS: Final = re.compile(
     r"guest\w*|speakers?|referenten|lecturers?|dozenten|relatori|intervenants|artists?|"
     r"courses?|kurs\w*|szkoleni\w*|corsi|formations?|cursos?|seminar\w*|workshops?|education|ausbildung|"
     r"fortbildung\w*|weiterbildung\w*|koulutus|képzés\w*|vzdělání|wykształcenie|formazione|formación|"
-    r"awards?|presse|press|in the media|history|geschichte|chronik|histoire|storia|historia|historie|historik)\b",
-    re.IGNORECASE,
+    r"awards?|presse|press|in the media|history|geschichte|chronik|histoire|storia|historia|historie|historik)\b"
 )
 _OUTSIDER_PATH: Final = re.compile(
     r"referen[czt]|client|customer|kunden|partner(?!s-at)|sponsor|donor|supplier|vendor|lieferant|brand|"
@@ -208,7 +207,7 @@ _DEALERS: Final = (
     r"referral (?:list|network|partners)|(?:where we play|venues|gigs|tour dates|konzerttermine)\b"
 )
 # Partners may be the business's own people, links and resources its own pages.
-_OTHER_FIRMS: Final = re.compile(
+_OTHER_FIRMS: Final = small_pattern(
     rf"\b(?:{_WORKS}|{_DEALERS}|our (?:partners)|partners?|partner(?:i|ek|ji|eink|zy|re|betriebe|firmen)|partneři|"
     r"partenaires|parceiros|parteneri\w*|socios|kooperationspartner|netzwerkpartner|samarbetspartner\w*|samarbejdspartner\w*|"
     r"samarbeidspartner\w*|(?:yhteistyö)?kumppani(?:t|mme)|samenwerking\w*|convenzioni|spolupracujeme|"
@@ -218,13 +217,9 @@ _OTHER_FIRMS: Final = re.compile(
     r"charities|versicherungspartner|assureurs|mutuelles|assicurazioni convenzionate|aseguradoras|mutuas|seguradoras|"
     r"verzekeraars|försäkringsbolag|forsikringsselskaber|vakuutusyhtiöt|ubezpieczyciele|pojišťovny|poisťovne|biztosítók|"
     r"other (?:services|organi[sz]ations|agencies)|local (?:services|resources)|resources|utilities|"
-    rf"where to buy|bezugsquellen|verkooppunten|points? de vente|punti vendita|puntos de venta)\b|{_OUR_CUSTOMERS}",
-    re.IGNORECASE,
+    rf"where to buy|bezugsquellen|verkooppunten|points? de vente|punti vendita|puntos de venta)\b|{_OUR_CUSTOMERS}"
 )
-_VENDORS: Final = re.compile(
-    rf"\b(?:{_WORKS}|{_DEALERS})\b|{_OUR_CUSTOMERS}",
-    re.IGNORECASE,
-)
+_VENDORS: Final = small_pattern(rf"\b(?:{_WORKS}|{_DEALERS})\b|{_OUR_CUSTOMERS}")
 _OTHER_FIRM_PATH: Final = re.compile(
     r"(?:^|[/_-])(?:referen(?:ces?|zen|ze|cias|cje)|partners?|partner(?:i|ek|zy|re)|partenaires|parceiros|sponsors?|"
     r"suppliers?|vendors?|lieferanten|fournisseurs|fornitori|affiliat\w*|useful-\w+|links|liens|resources|"
@@ -236,22 +231,20 @@ _OTHER_FIRM_PATH: Final = re.compile(
     r"samarbejdspartnere|samarbeidspartnere|partnereink|numeri-utili|telefonos-de-interes)(?:$|[/_.-])",
     re.IGNORECASE,
 )
-_COURSE: Final = re.compile(
+_COURSE: Final = small_pattern(
     r"\b(?:courses?|kurs\w*|szkoleni\w*|warsztat\w*|corso|corsi|formations? |curso|cursos|seminar\w*|workshops?|"
     r"congress|kongress\w*|konferenc\w*|conference|certificat\w*|certyfikat\w*|diplom[ae]?\b|degree|"
     r"fortbildung\w*|weiterbildung\w*|ausbildung|tanfolyam\w*|képzés\w*|koulutu\w*|školení|kurzy?|"
     r"curricul\w+|assistenzzeit|promotion (?:bei|an)|hospitation\w*|famulatur|tirocinio|"
-    r"studied (?:with|under)|trained (?:with|under|by)|bei prof|lecturer|dozent\w*|instruktor\w*|wykładowca)\b",
-    re.IGNORECASE,
+    r"studied (?:with|under)|trained (?:with|under|by)|bei prof|lecturer|dozent\w*|instruktor\w*|wykładowca)\b"
 )
-_FORMER: Final = re.compile(
+_FORMER: Final = small_pattern(
     r"\bin memor(?:iam|ium|y)\b|\b(?:1[89]\d\d|20[0-2]\d)\s?[-–]\s?(?:19|20)\d\d\b|†|\b(?:the late|retired in|has retired|"
     r"former(?:ly)?|ehemalig\w*|früher\w*|ancien(?:ne)?s?|"
     r"predecessor|vorgänger\w*|übernahm|took over from|purchased from|succeeded|bývalý|entinen|"
-    r"tidigare|tidligere|voormalig\w*|ex[- ])",
-    re.IGNORECASE,
+    r"tidigare|tidligere|voormalig\w*|ex[- ])"
 )
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = small_pattern(
     r"\b(?:married to|wife|husband|spouse|sons?|daughters?|child(?:ren)?|brothers?|sisters?|father|mother|parents|"
     r"grand\w+|uncle|aunt|cousin|verheiratet mit|ehe(?:frau|mann)|sohn|tochter|töchter|söhne|vater|mutter|eltern|"
     r"épouse|mari|fils|fille|père|mère|moglie|marito|figli[oa]?|padre|madre|esposa|hij[oa]s?|żona|mąż|syn|córka|"
@@ -260,6 +253,5 @@ _RELATIVE: Final = re.compile(
     r"committente|bauherr\w*|auftraggeber|inwestor|investor|maître d['’]ouvrage|opdrachtgever|speakers?|relator[ei]|relatrice|"
     r"ponentes?|spreker|prelegent\w*|(?:talk|interview|chat|evening) with|talk by|"
     r"book by|music by|story by|novel by|lyrics by)[^\w.!?]{1,3}(?:[\w'’]{1,14}[^\w.!?]{1,2}){0,3}"
-    r"(?:(?:prof|dr|med|dent|dott|ing|geom|arch|avv|mgr|mrs?|ms)\.(?:ssa)?\s?){0,3}$",
-    re.IGNORECASE,
+    r"(?:(?:prof|dr|med|dent|dott|ing|geom|arch|avv|mgr|mrs?|ms)\.(?:ssa)?\s?){0,3}$"
 )

@@ -38,7 +38,7 @@ from contact_extraction.contacts.page_text import PageText
 from contact_extraction.email_quality import is_listed, judge_email
 from contact_extraction.html import words
 from contact_extraction.page_type import PageType, rate_page
-from contact_extraction.text import compact, fold
+from contact_extraction.text import compact, fold, small, small_pattern
 from contact_extraction.urls import registrable_domain
 
 REACH_LINES: Final = 10
@@ -121,19 +121,17 @@ _HELPER: Final = (
     r"(?:gas|water|power|electric\w*) (?:emergenc\w+|leaks?|outages?)|smell gas|störungsdienst|entstör\w+|"
     r"urgence gaz|pogotowie (?:gazowe|energetyczne)|storingsdienst|kooperationspartner|belegkrankenhaus|local authority|council's|citizens advice"
 )
-_OTHERS: Final = re.compile(
+_OTHERS: Final = small_pattern(
     rf"(?<!\w)(?:(?P<body>{_BODY})|(?P<label>{_LABEL})|(?P<maker>{_MAKER})|"
-    rf"(?P<helper>{_HELPER})|(?P<officer>{_OFFICER}))",
-    re.IGNORECASE,
+    rf"(?P<helper>{_HELPER})|(?P<officer>{_OFFICER}))"
 )
 # A heading or label that begins the business's own data again.
-_OWN_AGAIN: Final = re.compile(
+_OWN_AGAIN: Final = small_pattern(
     r"^(?:kontakt(?:daten)?|contact(?: us| details| info\w*)?|contatti|contacto|contactez|anfahrt|"
     r"so erreichen sie uns|unsere praxis|our (?:office|practice|clinic)s?|impressum|find us|"
     r"visit us|adresse|anschrift|standort\w*|locations?|offices?|öffnungszeiten|opening hours|"
     r"sprechzeiten|call us|praxis|kanzlei|angaben gemäß .*|diensteanbieter|verantwortliche(?:r|"
-    r" stelle)?|data controller|responsible (?:party|for .*)|vertreten durch)[\s:.]*$",
-    re.IGNORECASE,
+    r" stelle)?|data controller|responsible (?:party|for .*)|vertreten durch)[\s:.]*$"
 )
 _MAKER_HOSTS: Final = words(
     "jouwweb.nl strato.de ionos.de ionos.com ovh.com ovh.net godaddy.com one.com hostinger.com "
@@ -146,6 +144,12 @@ _AUTHORITY_HOST: Final = re.compile(
     r"\.gouv\.|cnil\.fr|garanteprivacy|aepd\.es|uodo\.gov|ico\.org\.uk|schlichtung|ombuds|europa\.eu|"
     r"autoriteitpersoonsgegevens|imy\.se|datatilsynet|dsb\.gv|bayern\.de$|hessen\.de$|nrw\.de$"
 )
+
+
+# Every value asks about the lines above it, and pages of a site share many.
+@lru_cache(4_096)
+def _is_own_again(text: str) -> bool:
+    return _OWN_AGAIN.match(small(text)) is not None
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,7 @@ class PageContext:
         return lines_below(
             self.sheet.lines,
             heads_other_firms,
-            lambda text: _OWN_AGAIN.match(text) is not None,
+            _is_own_again,
         )
 
     @cached_property
@@ -461,7 +465,7 @@ def _firm_above(setting: PageContext, found: Sighting) -> str | None:
             return None
         if number in setting.firms:
             return lines[number].text[:MAX_NAME]
-        if _OWN_AGAIN.match(lines[number].text.strip()):
+        if _is_own_again(lines[number].text.strip()):
             return None
     return None
 
@@ -518,7 +522,7 @@ def _stands_under(setting: PageContext, found: Sighting) -> ValueOwner | None:
         )
         if other is not None:
             return other
-        if not is_mine and _OWN_AGAIN.match(line.text.strip()):
+        if not is_mine and _is_own_again(line.text.strip()):
             return None
         level = line.heading or level
     return None
@@ -531,7 +535,7 @@ def _other_beside(sheet: PageText, found: Sighting) -> ValueOwner | None:
         return other
     # "(214) 742-0134 | Website by Pixelhof": who made the site has what follows.
     before = sheet.text[sheet.starts[found.line] : found.start]
-    return other if _OTHERS.search(before) else None
+    return other if _OTHERS.search(small(before)) else None
 
 
 def _near(sheet: PageText, found: Sighting) -> str:
@@ -559,7 +563,7 @@ def _other_in(text: str, *, is_close: bool) -> ValueOwner | None:
 # Every page of a site has the lines of its header and footer.
 @lru_cache(4_096)
 def _other_named(text: str, *, is_close: bool) -> ValueOwner | None:
-    match = _OTHERS.search(text)
+    match = _OTHERS.search(small(text))
     if match is None:
         return None
     kind = match.lastgroup or "body"
@@ -595,7 +599,7 @@ WHY: Final = {
 
 def names_other_body(name: str) -> bool:
     """Say whether a name is that of a chamber, an authority or a professional body."""
-    match = _OTHERS.search(name)
+    match = _OTHERS.search(small(name))
     is_body = match is not None and match.lastgroup == "body"
     return is_body or bool(_PROFESSION.search(name))
 

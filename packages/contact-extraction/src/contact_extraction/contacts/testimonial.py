@@ -5,6 +5,7 @@ from typing import Final
 
 from contact_extraction.contacts.page_text import PageText
 from contact_extraction.seniority import Seniority, seniority_of
+from contact_extraction.text import small, small_pattern
 
 MIN_QUOTE: Final = 40
 MAX_HEADING: Final = 80
@@ -33,7 +34,7 @@ def _under_reviews(sheet: PageText) -> list[int]:
     for number, line in enumerate(sheet.lines):
         if line.heading and (not level or line.heading <= level):
             is_short = len(line.text) <= MAX_HEADING
-            is_review = is_short and bool(_ABOUT_REVIEWS.search(line.text))
+            is_review = is_short and bool(_ABOUT_REVIEWS.search(small(line.text)))
             level = line.heading if is_review else 0
         if level:
             found.append(number)
@@ -64,10 +65,9 @@ _OPENING: Final = "“\"„«»'‘"
 _CLOSING: Final = "”\"“»«'’"
 # A quotation of some words with a dash and who said it: "Great work!" - Ann Lee, Leeds
 _SIGNED: Final = re.compile(r"[“\"„«»][^“\"„«»”]{8,380}[”\"“»«]\s?[-–—~]\s?[^\W\d_]")
-_ABOUT_REVIEWS: Final = re.compile(
+_ABOUT_REVIEWS: Final = small_pattern(
     r"testimonial|\breviews?\b|what (?:our |\w+ )?(?:clients?|customers?|patients?|people|parents) |"
     r"(?:client|customer|patient)s? (?:say|stories|feedback)|kundenstimmen|kundenmeinung|"
     r"bewertung|rezension|das sagen|erfahrungsberichte|\bavis\b|témoignage|opiniones|reseñas|"
-    r"testimonios|recensioni|dicono di noi|opinie|ervaringen|recensies|omdömen|depoimentos",
-    re.IGNORECASE,
+    r"testimonios|recensioni|dicono di noi|opinie|ervaringen|recensies|omdömen|depoimentos"
 )

@@ -52,7 +52,7 @@ from contact_extraction.contacts.person.word import (
     is_given,
 )
 from contact_extraction.contacts.testimonial import customer_lines
-from contact_extraction.text import compact
+from contact_extraction.text import compact, small, small_pattern
 
 MAX_FOUND: Final = 300
 MAX_BOXES: Final = 60
@@ -309,7 +309,7 @@ def _is_refused(
             return True
     # "Raymond Jr" is a first name alone; "Formal Admissions" is nobody's.
     if _YOUNGER.fullmatch(written) or (
-        not name.has_given and _ABSTRACT.search(written)
+        not name.has_given and _ABSTRACT.search(small(written))
     ):
         return True
     return is_place_or_role(written, has_given=name.has_given) or is_no_name(written)
@@ -317,10 +317,9 @@ def _is_refused(
 
 _YOUNGER: Final = re.compile(r"\S+ (?:Jr|Sr|II|III)\.?")
 # What nouns end in that surnames hardly ever do, in the languages that have such endings.
-_ABSTRACT: Final = re.compile(
+_ABSTRACT: Final = small_pattern(
     r"(?:tions?|ments?|ness|sions?|bility|[ai]nces?|iant|keit|heit(?:en)?|schaft(?:en)?|lich(?:e[srn]?)|"
-    r"ierung(?:en)?|ungen|ität(?:en)?|ismus|zion[ei]|ción|ciones|ção|ções|acje|ací)(?!\w)",
-    re.IGNORECASE,
+    r"ierung(?:en)?|ungen|ität(?:en)?|ismus|zion[ei]|ción|ciones|ção|ções|acje|ací)(?!\w)"
 )
 
 

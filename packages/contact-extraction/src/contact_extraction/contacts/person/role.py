@@ -11,6 +11,7 @@ from contact_extraction.contacts.person.name import are_degrees
 from contact_extraction.contacts.person.word import AMBIGUOUS, given_names
 from contact_extraction.html import Line
 from contact_extraction.seniority import Seniority, seniority_of
+from contact_extraction.text import small, small_pattern
 
 MAX_ROLE: Final = 90
 MAX_SHORT: Final = 70
@@ -32,7 +33,7 @@ def _is_role(text: str) -> bool:
     if "@" in text or _LONG_NUMBER.search(text):
         return False
     if len(text.split()) > 10 or not (
-        _may_hold_role(text) and _role_pattern().search(text)
+        _may_hold_role(text) and _role_pattern().search(small(text))
     ):
         return False
     return not (
@@ -97,9 +98,8 @@ _ROLE_ENDINGS: Final = (
 @cache
 def _role_pattern() -> re.Pattern[str]:
     roles = sorted(wordlist.load("roles"), key=len, reverse=True)
-    return re.compile(
-        rf"(?<!\w)(?:{'|'.join(map(re.escape, roles))}|{_ROLE_ENDINGS})(?!\w)",
-        re.IGNORECASE,
+    return small_pattern(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, roles))}|{_ROLE_ENDINGS})(?!\w)"
     )
 
 
@@ -112,11 +112,11 @@ def _first_words() -> frozenset[str]:
 def _may_hold_role(text: str) -> bool:
     """Rule a text out by its words: most lines beside names hold no role."""
     found = _WORD.findall(text.casefold())
-    return not _first_words().isdisjoint(found) or bool(_ROLE_END.search(text))
+    return not _first_words().isdisjoint(found) or bool(_ROLE_END.search(small(text)))
 
 
 _WORD: Final = re.compile(r"\w+")
-_ROLE_END: Final = re.compile(_ROLE_ENDINGS, re.IGNORECASE)
+_ROLE_END: Final = small_pattern(_ROLE_ENDINGS)
 
 
 def _is_spoken(sheet: PageText, short: str) -> bool:

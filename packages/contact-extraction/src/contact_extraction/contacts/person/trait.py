@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ from contact_extraction.contacts.person.word import (
     is_turned,
 )
 from contact_extraction.seniority import Seniority, seniority_of
-from contact_extraction.text import compact, spellings
+from contact_extraction.text import compact, small, small_pattern, spellings
 
 Traits = dict[str, float]
 
@@ -30,7 +30,7 @@ MIN_SURNAME_LETTERS: Final = 4
 MAX_TEXT: Final = 200_000
 """How much of a page is searched for a name again."""
 
-_TEAM: Final = re.compile(
+_TEAM: Final = small_pattern(
     r"\b(?:team|staff|our people|who we are|meet (?:the|our|dr)|about (?:us|me)|doctors?|providers|"
     r"attorneys?|lawyers|partners|dentists?|physicians|practitioners|therapists|founders?|"
     r"leadership|board|committee|management|ansprechpartner|mitarbeiter\w*|über (?:uns|mich)|"
@@ -41,8 +41,7 @@ _TEAM: Final = re.compile(
     r"o nás|o mně|náš tým|naši? (?:tým|lidé)|tím|rólunk|csapat\w*|munkatársa\w*|elérhetőség\w*|echipa|"
     r"despre (?:noi|mine)|o nama|naš tim|tko smo|ekibimiz|hakkımızda|praticiens|avocats|médecins|"
     r"medici|abogados|avvocati|lekarze|impressum|imprint|mentions légales|note legali|"
-    r"aviso legal|contact\w*|kontakt\w*)\b",
-    re.IGNORECASE,
+    r"aviso legal|contact\w*|kontakt\w*)\b"
 )
 _STORIES: Final = re.compile(
     r"blog|news|(?<!im)press|article|aktuell|story|stories|guide|case-stud|portfolio|project|review|"
@@ -62,6 +61,11 @@ _CREDIT: Final = re.compile(
 _APPOSITION: Final = re.compile(
     r"(?:an?|my|his|her|their|the|who|one of)\s", re.IGNORECASE
 )
+
+
+@lru_cache(1_024)
+def _names_team(text: str) -> bool:
+    return _TEAM.search(small(text)) is not None
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,8 @@ class PersonSurroundings:
     def is_team(self) -> bool:
         """Say whether the page's address or title says of its people."""
         path = split_url(self.url)[1].replace("-", " ").replace("_", " ")
-        return bool(_TEAM.search(path) or _TEAM.search(self.sheet.page.title or ""))
+        title = self.sheet.page.title or ""
+        return _names_team(path) or _names_team(title)
 
     @cached_property
     def is_of_outsiders(self) -> bool:
@@ -206,7 +211,7 @@ def traits_of(around: PersonSurroundings, one: PersonSighting) -> Traits:
             len(s) >= MIN_SURNAME_LETTERS and s in around.firm for s in spellings(last)
         ),
         "whole_firm": compact("".join(words)) in around.firm,
-        "team_head": bool(_TEAM.search(around.heads[one.line])),
+        "team_head": _names_team(around.heads[one.line]),
         "team_page": around.is_team,
         "story": around.is_story,
         "peers": _has_peers(around, one),
