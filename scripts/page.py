@@ -6,7 +6,6 @@ packages ScraperSky (scripts/build_hook.py) calls `build`, so that users need on
 """
 
 import fcntl
-import gzip
 import hashlib
 import os
 import shutil
@@ -56,19 +55,11 @@ def build(root: Path = ROOT, say: Say = print) -> bool:
         install(sources, everything=False)
         made = target.with_name("ui.new")
         run(sources, "vite/bin/vite.js", "build", "--logLevel=warn", f"--outDir={made}")
-        compress(made)
+        run(sources, "../compress.mjs", made)
         (made / ".built").write_text(fingerprint(sources), encoding="utf-8")
         replace(made, target)
         say(f"Built the web page ({time.monotonic() - started:.0f} s).")
     return True
-
-
-def compress(made: Path) -> None:
-    """Put a compressed twin beside every text, so that serving costs nothing."""
-    for path in [*made.rglob("*")]:
-        if path.suffix in {".js", ".css", ".html", ".svg"}:
-            twin = path.with_name(f"{path.name}.gz")
-            twin.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def is_current(sources: Path, target: Path) -> bool:
@@ -134,7 +125,7 @@ def install_all(root: Path = ROOT) -> None:
         install(root / "frontend", everything=True)
 
 
-def run(sources: Path, script: str, *words: str) -> None:
+def run(sources: Path, script: str, *words: str | Path) -> None:
     """Run one of the installed tools; what it says is shown when it fails."""
     done = subprocess.run(
         [node(), sources / "node_modules" / script, *words],

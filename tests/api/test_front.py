@@ -27,6 +27,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     script = tmp_path / "assets" / "index-abc123.js"
     script.write_text("go()")
     script.with_name("index-abc123.js.gz").write_bytes(gzip.compress(b"go()"))
+    script.with_name("index-abc123.js.br").write_bytes(b"as Brotli writes it")
     app = FastAPI()
     app.post("/api/v3/rules")(make_rule)
     install_problems(app)
@@ -48,7 +49,8 @@ async def test_every_screen_is_the_page(client: httpx.AsyncClient, path: str) ->
 
 @pytest.mark.parametrize(
     "path", ["/api/nope", "/api", "/api/v3/nope/x", "/health/nope", "/assets/x.js",
-             "/missing.css", "/.built", "/assets/index-abc123.js.gz", "/assets"],
+             "/missing.css", "/.built", "/assets/index-abc123.js.gz", "/assets/index-abc123.js.br",
+             "/assets"],
 )  # fmt: skip
 async def test_what_is_not_there_is_never_the_page(
     client: httpx.AsyncClient, path: str
@@ -90,6 +92,18 @@ async def test_files_with_their_digest_in_the_name_are_kept_for_ever(
         "/assets/index-abc123.js", headers={"Accept-Encoding": "identity"}
     )
     assert (plain.text, plain.headers.get("content-encoding")) == ("go()", None)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "sent"),
+    [("gzip, deflate, br, zstd", "br"), ("gzip, deflate", "gzip"), ("br;q=0", None)],
+)
+async def test_a_browser_is_sent_the_smallest_text_that_it_takes(
+    client: httpx.AsyncClient, accepted: str, sent: str | None
+) -> None:
+    path, headers = "/assets/index-abc123.js", {"Accept-Encoding": accepted}
+    async with client.stream("GET", path, headers=headers) as script:
+        assert script.headers.get("content-encoding") == sent
 
 
 async def test_an_unchanged_page_is_not_sent_again(client: httpx.AsyncClient) -> None:

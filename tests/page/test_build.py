@@ -1,6 +1,7 @@
 """The page is built once, from its sources, and again only when they change."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -96,10 +97,31 @@ def test_texts_get_a_compressed_twin(tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text("go()")
     (tmp_path / "b.woff2").write_bytes(b"font")
 
-    page_build.compress(tmp_path)
+    page_build.run(page_build.ROOT / "frontend", "../compress.mjs", tmp_path)
 
     assert gzip.decompress((tmp_path / "a.js.gz").read_bytes()) == b"go()"
-    assert not (tmp_path / "b.woff2.gz").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "a.js", "a.js.br", "a.js.gz", "b.woff2"
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(("twin", "most"), [(".br", 145_000), (".gz", 160_000)])
+@pytest.mark.parametrize("screen", ["home", "curate", "pipeline"])
+def test_a_first_screen_outgrew_its_bound(screen: str, twin: str, most: int) -> None:
+    """What Vite says that a screen needs, with what the start page needs itself."""
+    place = page_build.ROOT / "src" / "scrapersky" / "ui"
+    start = (place / "index.html").read_text()
+    needed = {"index.html", *re.findall(r"/(assets/[^\"]+\.(?:js|css))", start)}
+    (entry,) = (name for name in needed if re.search(r"/index-.*js$", name))
+    script = (place / entry).read_text()
+    files = re.findall(r"\"(assets/[^\"]+)\"", script.partition("]))")[0])
+    parts = rf"import\(`\./{screen}-[^`]+`\)[^`]*?,__vite__mapDeps\(\[([\d,]+)\]\)"
+    (numbers,) = re.findall(parts, script)
+    needed |= {files[int(number)] for number in numbers.split(",")}
+
+    assert len(needed) > 10
+    assert sum((place / f"{name}{twin}").stat().st_size for name in needed) < most
 
 
 def test_without_the_registry_it_says_what_to_do(

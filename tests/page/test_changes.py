@@ -85,12 +85,18 @@ async def test_a_search_is_repeated_from_its_own_page(
 ) -> None:
     ((search,),) = await app.run("SELECT id FROM place_searches")
     await page.goto(f"/search/{search}")
+    await expect(page.get_by_text("A run costs nothing.")).to_be_visible()
+    await expect(page.get_by_label("Budget of one run")).to_have_count(0)
 
+    await app.run("UPDATE place_searches SET source = 'google_places'")
+    await page.reload()
     await page.get_by_label("How often").select_option("weekly")
     await page.get_by_label("Budget of one run (US dollars)").fill("2.5")
     await page.get_by_role("button", name="Save").click()
 
     await expect(page.get_by_text("At most $12.50 a month.")).to_be_visible()
+    await expect(page.get_by_text("A run costs about $")).to_be_visible()
+    await expect(page.get_by_text("costs nothing")).to_have_count(0)
     await expect(page.get_by_text("Next run")).to_be_visible()
     await seen(page, "schedule")
     kept = await app.run("SELECT every, budget::text, is_paused FROM search_schedules")

@@ -431,6 +431,9 @@ async def test_an_import_says_what_it_kept_of_every_column_and_is_undone(
     asked = page.get_by_role("dialog", name="Undo this import?")
     await asked.get_by_role("button", name="Undo the import").click()
     await expect(page.get_by_text("within a minute").first).to_be_visible()
+    await page.reload()
+    undone = page.get_by_role("region", name="What was imported")
+    await expect(undone).to_contain_text("This import was undone on")
     # Matching, which put the companies together, takes them away again.
     async with asyncio.timeout(HUNG):
         while await town.value("SELECT count(*) FROM companies") != count:  # noqa: ASYNC110 - it tells nobody

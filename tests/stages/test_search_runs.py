@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import text
 
 from scrapersky.crawler import Sandbox
 from scrapersky.errors import BadPlaceQuery, BudgetExhausted
@@ -36,6 +37,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 DIFFERENCES = (
     "SELECT what, field, old_value, new_value FROM differences ORDER BY created_at, id"
 )
+A_DAY_PASSES = """
+WITH d AS (UPDATE differences SET created_at = created_at - interval '1 day')
+UPDATE search_schedules SET digest_at = digest_at - interval '1 day',
+  created_at = created_at - interval '1 day'"""
 OPERATING, CLOSED = BusinessStatus.OPERATING, BusinessStatus.CLOSED_PERMANENTLY
 
 
@@ -407,5 +412,8 @@ async def test_a_digest_is_logged_once_a_day_where_somebody_asked_for_it(
         await run(line, search_id)
         async with line.engine.begin() as connection:
             await note_digests(connection)
+            await connection.execute(text(A_DAY_PASSES))
             await note_digests(connection)
-        assert await line.rows(digests) == ([({"renamed": 2},)] if has_digest else [])
+            await note_digests(connection)
+        # What was renamed before somebody asked for digests is in none.
+        assert await line.rows(digests) == ([({"renamed": 1},)] if has_digest else [])

@@ -5588,6 +5588,8 @@ export interface components {
             };
             /** @description Lines and values that could not be read. */
             problems: unknown[];
+            /** @description When it was undone; what it made is not there any more. */
+            undone_at?: string | null;
         };
         /** @description The search that reads the file. */
         ImportStarted: {

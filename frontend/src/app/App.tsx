@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider, useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { onLoginNeeded } from "@/api/client";
 import { events, useConnection, useLive } from "@/api/events";
 import { useKinds } from "@/api/kinds";
@@ -7,13 +7,15 @@ import { ApiError } from "@/api/problem";
 import { Button, Empty, Failure, Loading, Toasts } from "@/kit";
 import { texts } from "@/texts/app";
 import { Boundary } from "./Boundary";
-import { INVITATION, Invitation } from "./Invitation";
 import { listenToKeys } from "./keys";
 import { Layout } from "./Layout";
-import { Login } from "./Login";
+import { retried } from "./retried";
 import { go, match, usePath } from "./router";
 import { navigation, OTHER_ADDRESSES, resolved, SCREENS, SETTINGS } from "./routes";
-import { SESSION, type Session, useSession } from "./session";
+import { INVITATION, SESSION, type Session, useSession } from "./session";
+
+const Invitation = lazy(retried(() => import("./Invitation")));
+const Login = lazy(retried(() => import("./Login")));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -32,7 +34,9 @@ const queries = new QueryClient({
 export function App() {
   return (
     <QueryClientProvider client={queries}>
-      <Inside />
+      <Suspense fallback={<Loading what={texts.app.openingScrapersky} />}>
+        <Inside />
+      </Suspense>
       <Toasts />
     </QueryClientProvider>
   );

@@ -3,10 +3,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, fieldErrors } from "@/api/problem";
 import { Dialog, FormButtons, Input, toast, toastError } from "@/kit";
-import { texts } from "@/texts/app";
+import { texts } from "@/texts/login";
 import { changePassword } from "./session";
 
-export function ChangePassword({ onClose }: { onClose: () => void }) {
+export default function ChangePassword({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [current, setCurrent] = useState("");
   const [password, setPassword] = useState("");

@@ -3,16 +3,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { fieldErrors } from "@/api/problem";
 import { Button, Failure, Input } from "@/kit";
-import { texts } from "@/texts/app";
+import { texts } from "@/texts/login";
 import { go } from "./router";
 import { accept } from "./session";
 
-export const INVITATION = "/invitation";
-
-/** The link that a person is sent; what comes after # never reaches a server's log. */
-export const invitationLink = (token: string): string => `${location.origin}${INVITATION}#${token}`;
-
-export function Invitation() {
+export default function Invitation() {
   const queries = useQueryClient();
   const [token] = useState(() => location.hash.slice(1));
   const [password, setPassword] = useState("");

@@ -1,7 +1,7 @@
 import { kinds } from "@/api/kinds";
 import { Dialog, statusWord } from "@/kit";
-import { texts } from "@/texts/app";
 import { common } from "@/texts/common";
+import { texts } from "@/texts/palette";
 import { type Key, useKeySections } from "./keys";
 
 const SIGNS: Record<string, string> = {
@@ -15,7 +15,7 @@ const SIGNS: Record<string, string> = {
 };
 
 /** The map of all keys that work on the screen that is open. */
-export function KeyMap({ onClose }: { onClose: () => void }) {
+export default function KeyMap({ onClose }: { onClose: () => void }) {
   const open = useKeySections();
   const sections = [inLists(open), ...open].filter(({ keys }) => keys.length > 0);
   return (

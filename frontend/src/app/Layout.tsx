@@ -6,10 +6,8 @@ import { useEntries, useSending } from "@/api/outbox/useOutbox";
 import { useViews, viewScreen } from "@/api/views";
 import { Button, Dialog, Icon, IconButton, Menu, type MenuItem, toastError } from "@/kit";
 import { texts } from "@/texts/app";
-import { ChangePassword } from "./ChangePassword";
-import { KeyMap } from "./KeyMap";
 import { useKeys } from "./keys";
-import { Palette } from "./Palette";
+import { later, Opened, useLater } from "./later";
 import { retried } from "./retried";
 import { go, Link, usePath, useSearch } from "./router";
 import { type Group, isOperator, navigation, type Place, resolved, SETTINGS } from "./routes";
@@ -17,11 +15,14 @@ import { logout, type Session } from "./session";
 import { chooseTheme, type Theme, useTheme } from "./theme";
 
 const DemoBar = lazy(retried(() => import("@/screens/pipeline/Demo")));
-const loadWaiting = retried(() => import("./Waiting"));
-const Waiting = lazy(loadWaiting);
+const Waiting = later(() => import("./Waiting"));
+const ChangePassword = later(() => import("./ChangePassword"));
+const KeyMap = later(() => import("./KeyMap"));
+const Palette = later(() => import("./Palette"));
 
 export function Layout({ session, children }: { session: Session; children: ReactNode }) {
   useSending(session);
+  useLater(true);
   const [isNavOpen, setNavOpen] = useState(false);
   const [isMapOpen, setMapOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
@@ -87,8 +88,16 @@ export function Layout({ session, children }: { session: Session; children: Reac
           <Foot session={session} onKeys={() => setMapOpen(true)} />
         </Dialog>
       )}
-      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
-      {isMapOpen && <KeyMap onClose={() => setMapOpen(false)} />}
+      {isPaletteOpen && (
+        <Opened onClose={() => setPaletteOpen(false)}>
+          <Palette onClose={() => setPaletteOpen(false)} />
+        </Opened>
+      )}
+      {isMapOpen && (
+        <Opened onClose={() => setMapOpen(false)}>
+          <KeyMap onClose={() => setMapOpen(false)} />
+        </Opened>
+      )}
     </div>
   );
 }
@@ -237,7 +246,11 @@ function Foot({ session, onKeys }: { session: Session; onKeys: () => void }) {
   }
   return (
     <div className="side-foot">
-      {isChanging && <ChangePassword onClose={() => setChanging(false)} />}
+      {isChanging && (
+        <Opened onClose={() => setChanging(false)}>
+          <ChangePassword onClose={() => setChanging(false)} />
+        </Opened>
+      )}
       <ConnectionPill />
       <Menu
         label={texts.layout.themeShortcutsAndMore(session.name, session.tenant.name)}
@@ -285,10 +298,6 @@ function ConnectionBanner() {
   const connection = useConnection();
   const entries = useEntries();
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
-    // Ahead of need: it is wanted when the server is away.
-    void loadWaiting().catch(() => {});
-  }, []);
   const isLost = connection === "lost";
   const refused = entries.filter(({ refusal }) => refusal).length;
   const late = entries.filter(({ isLate, refusal }) => !refusal && (isLate || isLost)).length;
@@ -311,9 +320,9 @@ function ConnectionBanner() {
         )}
       </div>
       {isOpen && (
-        <Suspense>
+        <Opened onClose={() => setOpen(false)}>
           <Waiting onClose={() => setOpen(false)} />
-        </Suspense>
+        </Opened>
       )}
     </>
   );

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { read } from "@/api/client";
 import { Button, Failure, Input } from "@/kit";
-import { texts } from "@/texts/app";
+import { texts } from "@/texts/login";
 import { login } from "./session";
 
 /** What the server says in the address when a login through the provider ends without one. */
@@ -12,7 +12,7 @@ const ENDED: Record<string, string> = {
   failed: texts.login.loginThroughTheProviderFailed,
 };
 
-export function Login() {
+export default function Login() {
   const queries = useQueryClient();
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");

@@ -5,7 +5,7 @@ import { ofKind, read } from "@/api/client";
 import { type Kind, kinds } from "@/api/kinds";
 import { useViews, viewScreen } from "@/api/views";
 import { Dialog, Icon, type IconName } from "@/kit";
-import { texts } from "@/texts/app";
+import { texts } from "@/texts/palette";
 import { type Key, useKeySections } from "./keys";
 import { matching } from "./matching";
 import { go } from "./router";
@@ -23,7 +23,7 @@ const SHORTEST = 2;
 const OF_EACH = 4;
 const EVERYWHERE = texts.palette.everywhere;
 
-export function Palette({ onClose }: { onClose: () => void }) {
+export default function Palette({ onClose }: { onClose: () => void }) {
   const [words, setWords] = useState("");
   const [place, setPlace] = useState(0);
   const list = useId();

@@ -3,9 +3,9 @@ import type { Entry, Fields } from "@/api/outbox/entry";
 import { outbox } from "@/api/outbox/outbox";
 import { useEntries } from "@/api/outbox/useOutbox";
 import { Button, Dialog, IconButton, said, statusWord, whole, wordOf } from "@/kit";
-import { texts } from "@/texts/app";
 import { common } from "@/texts/common";
 import { texts as values } from "@/texts/values";
+import { texts } from "@/texts/waiting";
 
 const MOST_SHOWN = 50;
 const FIELDS: Record<string, string> = values.fields;
@@ -16,14 +16,14 @@ export default function Waiting({ onClose }: { onClose: () => void }) {
   const waiting = entries.filter(({ refusal }) => !refusal);
   return (
     <Dialog
-      title={texts.waiting.changesNotSentYet}
+      title={texts.changesNotSentYet}
       wide
       onClose={onClose}
       actions={<Button onClick={onClose}>{common.close}</Button>}
     >
       <div className="stack">
         {refused && <Refused key={refused.id} entry={refused} />}
-        {waiting.length > 0 && <p>{texts.waiting.areSentWhen(waiting.length)}</p>}
+        {waiting.length > 0 && <p>{texts.areSentWhen(waiting.length)}</p>}
         <ul className="stack">
           {waiting.slice(0, MOST_SHOWN).map((entry) => (
             <li key={entry.id} className="row">
@@ -35,7 +35,7 @@ export default function Waiting({ onClose }: { onClose: () => void }) {
                 <IconButton
                   icon="cross"
                   small
-                  label={texts.waiting.discard(nameOf(entry), entry.said)}
+                  label={texts.discard(nameOf(entry), entry.said)}
                   onClick={() => void outbox.drop(entry.id)}
                 />
               )}
@@ -43,16 +43,16 @@ export default function Waiting({ onClose }: { onClose: () => void }) {
           ))}
         </ul>
         {waiting.length > MOST_SHOWN && (
-          <p className="soft">{texts.waiting.andMore(whole(waiting.length - MOST_SHOWN))}</p>
+          <p className="soft">{texts.andMore(whole(waiting.length - MOST_SHOWN))}</p>
         )}
-        {entries.length === 0 && <p role="status">{texts.waiting.everythingIsSent}</p>}
+        {entries.length === 0 && <p role="status">{texts.everythingIsSent}</p>}
       </div>
     </Dialog>
   );
 }
 
 const nameOf = ({ records }: Entry): string =>
-  texts.waiting.named(records[0]?.name ?? "", records.length - 1);
+  texts.named(records[0]?.name ?? "", records.length - 1);
 
 function Refused({ entry }: { entry: Entry }) {
   const { refusal } = entry;
@@ -65,21 +65,21 @@ function Refused({ entry }: { entry: Entry }) {
       {theirs === undefined ? (
         <p>{[refusal.title, refusal.hint].filter(Boolean).join(" ")}</p>
       ) : theirs === null ? (
-        <p>{texts.waiting.isNoLongerThere}</p>
+        <p>{texts.isNoLongerThere}</p>
       ) : (
         <>
-          <p>{texts.waiting.someoneElseChangedIt}</p>
-          <Values title={texts.waiting.now} fields={theirs} />
-          <Values title={texts.waiting.yours} fields={only(concerned.after, theirs)} />
+          <p>{texts.someoneElseChangedIt}</p>
+          <Values title={texts.now} fields={theirs} />
+          <Values title={texts.yours} fields={only(concerned.after, theirs)} />
         </>
       )}
       <div className="row wrap">
         <Button look="primary" onClick={() => void outbox.drop(entry.id)}>
-          {theirs ? texts.waiting.keepTheirs : texts.waiting.dropMine}
+          {theirs ? texts.keepTheirs : texts.dropMine}
         </Button>
         {theirs !== null && (
           <Button onClick={() => void outbox.insist(entry.id)}>
-            {theirs ? texts.waiting.useMine : texts.waiting.tryAgain}
+            {theirs ? texts.useMine : texts.tryAgain}
           </Button>
         )}
       </div>

@@ -5,12 +5,8 @@ import type { IconName } from "@/kit";
 import { texts } from "@/texts/app";
 import { common } from "@/texts/common";
 import { retried } from "./retried";
+import type { ScreenProps } from "./screen";
 import type { Permission, Session } from "./session";
-
-export interface ScreenProps {
-  /** The named parts of the address, like the kind in /curate/{kind}. */
-  params: Record<string, string>;
-}
 
 type Loaded = Promise<{ default: ComponentType<ScreenProps> }>;
 

@@ -47,6 +47,11 @@ export async function login(queries: QueryClient, email: string, password: strin
   enter(queries, await write("POST", "/session", { body: { email, password }, timeout: 5 }));
 }
 
+export const INVITATION = "/invitation";
+
+/** The link that a person is sent; what comes after # never reaches a server's log. */
+export const invitationLink = (token: string): string => `${location.origin}${INVITATION}#${token}`;
+
 /** Choose a password with an invitation, and be logged in. */
 export async function accept(queries: QueryClient, token: string, password: string): Promise<void> {
   const session = await write("POST", "/session/invitation", { body: { token, password } });

@@ -1,4 +1,4 @@
-/** What stands around every screen: login, navigation, keys, the palette. */
+/** What stands around every screen. */
 import { plural } from "@/kit/format";
 
 export const texts = {
@@ -7,27 +7,6 @@ export const texts = {
     reloadThePage: "Reload the page",
     scraperskyMayHaveBeenUpdatedWhile:
       "ScraperSky may have been updated while the page was open. Your decisions are saved on the server.",
-  },
-  invitation: {
-    welcomeToScrapersky: "Welcome to ScraperSky",
-    chooseAPassword: "Choose a password",
-    atLeast10Characters: "At least 10 characters.",
-    setPasswordAndLogIn: "Set password and log in",
-  },
-  changePassword: {
-    yourPasswordIsChanged: "Your password is changed. Other sessions were ended.",
-    changeYourPassword: "Change your password",
-    changePassword: "Change password",
-    currentPassword: "Current password",
-    newPassword: "New password",
-    atLeast10Characters: "At least 10 characters.",
-  },
-  keyMap: {
-    esc: "Esc",
-    space: "Space",
-    keyboardShortcuts: "Keyboard shortcuts",
-    inLists: "In lists",
-    ctrl: "Ctrl",
   },
   routes: {
     work: "Work",
@@ -39,16 +18,6 @@ export const texts = {
     results: "Results",
     changes: "What changed",
     advanced: "Advanced",
-  },
-  palette: {
-    everywhere: "Everywhere",
-    goTo: "Go to…",
-    screenViewRecordOrCommand: "Company, screen, view or command",
-    matches: "Matches",
-    nothingMatches: "Nothing matches.",
-    searching: "Searching…",
-    screen: "Screen",
-    view: "View",
   },
   layout: {
     everywhere: "Everywhere",
@@ -78,40 +47,12 @@ export const texts = {
     serverIsNotResponding: "The server is not responding.",
   },
   waiting: {
-    changesNotSentYet: "Changes not sent yet",
-    changes: (count: number) => plural(count, "change"),
     waitToBeSent: (count: number) =>
       `${plural(count, "change")} ${count === 1 ? "waits" : "wait"} to be sent.`,
     needYou: (count: number) =>
       `${plural(count, "change")} could not be made: someone else was faster, or it was refused.`,
     show: "Show",
     review: "Review",
-    areSentWhen: (count: number) =>
-      `${plural(count, "change")} ${count === 1 ? "is" : "are"} kept in this browser and sent in order as soon as the server is back, even if you close this tab and open it again later.`,
-    named: (name: string, more: number) => (more > 0 ? `${name} and ${more} more` : name),
-    discard: (name: string, said: string) => `Discard: ${name}, ${said}`,
-    andMore: (more: string) => `and ${more} more`,
-    everythingIsSent: "Everything is sent.",
-    someoneElseChangedIt: "Someone else changed it while you were offline.",
-    isNoLongerThere: "It is no longer there: someone has deleted or merged it.",
-    now: "Now",
-    yours: "Yours",
-    keepTheirs: "Keep theirs",
-    useMine: "Use mine",
-    dropMine: "Discard my change",
-    tryAgain: "Try again",
-  },
-  login: {
-    yourAccountMayNotUseScrapersky:
-      "Your account may not use ScraperSky. Ask an administrator to invite you.",
-    loginTookTooLong: "The login took too long, or began in another browser. Please try again.",
-    loginThroughTheProviderFailed: "The login through the provider failed. Please try again.",
-    logInToScrapersky: "Log in to ScraperSky",
-    email: "E-mail",
-    password: "Password",
-    logIn: "Log in",
-    logInWith: (provider: string) => `Log in with ${provider}`,
-    orWithEmailAndPassword: "Or with e-mail and password:",
   },
   app: {
     openingScrapersky: "Opening ScraperSky",

@@ -62,6 +62,7 @@ export const texts = {
     monthly: "Every month",
     budget: "Budget of one run (US dollars)",
     price: (price: string) => `A run costs about ${price}.`,
+    leastPrice: (price: string) => `A run costs at least ${price}.`,
     free: "A run costs nothing.",
     most: (price: string) => `At most ${price} a month.`,
     next: "Next run",

@@ -20,6 +20,8 @@ export const common = {
   failed: "Failed",
   state: "State",
   actions: "Actions",
+  opening: "Opening",
+  checkASample: "Check a sample",
   since: "Since",
   settings: "Settings",
 };

@@ -88,6 +88,8 @@ export const texts = {
     whatNobodyHasWorkedOn: "What it made is taken back, as far as nobody has worked on it since.",
     undone: (restored: number) =>
       `The import was undone: ${plural(restored, "record")}. Its companies leave the list within a minute.`,
+    wasUndone: (when: string) =>
+      `This import was undone on ${when}. What somebody had worked on stays.`,
     column: "Column",
     keptAs: "Kept as",
     extraColumn: "Extra column",

@@ -25,6 +25,8 @@ TYPES: Final = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
+TWINS: Final = {".br": "br", ".gz": "gzip"}
+"""How compressed twins are named, and how their encoding is; the smallest first."""
 NOT_BUILT: Final = b"""<!doctype html><html lang="en"><title>ScraperSky</title>
 <h1>The web page is not built</h1>
 <p>This ScraperSky was installed without its page. In a clone, <code>./scrapersky up</code>
@@ -37,7 +39,8 @@ class PageFile:
     """One file of the page, ready to be sent."""
 
     content: bytes
-    compressed: bytes | None
+    compressed: dict[str, bytes]
+    """By encoding, the best first."""
     media_type: str
     tag: str
     caching: str
@@ -50,7 +53,7 @@ def serve_page(app: FastAPI, place: Traversable | None = None) -> None:
     files are read now: a build meanwhile cannot mix two pages.
     """
     parts = dict(parts_in(place if place is not None else files("scrapersky") / "ui"))
-    start = parts.get(START) or part(START, NOT_BUILT, None)
+    start = parts.get(START) or part(START, NOT_BUILT, {})
     not_found = app.router.default
 
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,13 +88,16 @@ def parts_in(place: Traversable, prefix: str = "") -> Iterator[tuple[str, PageFi
     for name, entry in entries.items():
         if entry.is_dir():
             yield from parts_in(entry, f"{prefix}{name}/")
-        elif not name.startswith(".") and not name.endswith(".gz"):
-            twin = entries.get(f"{name}.gz")
-            compressed = twin.read_bytes() if twin is not None else None
+        elif not name.startswith(".") and PurePosixPath(name).suffix not in TWINS:
+            compressed = {
+                encoding: entries[name + suffix].read_bytes()
+                for suffix, encoding in TWINS.items()
+                if name + suffix in entries
+            }
             yield f"{prefix}{name}", part(prefix + name, entry.read_bytes(), compressed)
 
 
-def part(name: str, content: bytes, compressed: bytes | None) -> PageFile:
+def part(name: str, content: bytes, compressed: dict[str, bytes]) -> PageFile:
     """Prepare one file: what has its digest in its name never changes."""
     media_type = TYPES.get(PurePosixPath(name).suffix, "application/octet-stream")
     tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
@@ -108,8 +114,10 @@ def answer(found: PageFile, request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == found.tag:
         return Response(status_code=304, headers=headers)
-    takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
-    if found.compressed is not None and takes_gzip:
-        headers["Content-Encoding"] = "gzip"
-        return Response(found.compressed, media_type=found.media_type, headers=headers)
+    accepted = request.headers.get("accept-encoding", "").split(",")
+    taken = {encoding.strip() for encoding in accepted}
+    for encoding, content in found.compressed.items():
+        if encoding in taken:
+            headers["Content-Encoding"] = encoding
+            return Response(content, media_type=found.media_type, headers=headers)
     return Response(found.content, media_type=found.media_type, headers=headers)

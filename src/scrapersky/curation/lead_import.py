@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.email_quality import judge_email
@@ -38,8 +38,8 @@ from scrapersky.records.curation import ActionType
 from scrapersky.records.status import LeadStatus
 
 ACTION_OF: Final = text(
-    f"""SELECT id, changed_count FROM curation_actions WHERE tenant_id = :tenant
-      AND what = '{ActionType.IMPORTED}' AND undone_at IS NULL
+    f"""SELECT id, changed_count, undone_at FROM curation_actions
+    WHERE tenant_id = :tenant AND what = '{ActionType.IMPORTED}'
       AND selection->>'search_id' = :search
       AND created_at >= (SELECT created_at FROM place_searches
         WHERE id = CAST(:search AS uuid))
@@ -402,9 +402,8 @@ async def open_import(
 
     It keeps which records an import has made: what its undo takes away.
     """
-    asked = {"tenant": actor.tenant_id, "search": str(search_id)}
-    action = (await connection.execute(ACTION_OF, asked)).one_or_none()
-    if action is not None:
+    action = await import_action(connection, actor.tenant_id, search_id)
+    if action is not None and action.undone_at is None:
         await log_as_part_of(connection, action.id)
         return action.id, action.changed_count
     opened = await open_action(
@@ -419,11 +418,10 @@ async def open_import(
 
 async def import_action(
     connection: AsyncConnection, tenant_id: UUID, search_id: UUID
-) -> UUID | None:
-    """Return the action of an import that can still be undone."""
+) -> Row[Any] | None:
+    """Return the latest action of an import: its id, what it made, when it was undone."""
     asked = {"tenant": tenant_id, "search": str(search_id)}
-    row = (await connection.execute(ACTION_OF, asked)).one_or_none()
-    return row.id if row is not None else None
+    return (await connection.execute(ACTION_OF, asked)).one_or_none()
 
 
 # Companies that somebody has worked on keep all that is theirs.

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, case, delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -29,6 +29,7 @@ SCHEDULER: Final = "the schedule"
 STILL_RUNNING: Final = "the run before is not over"
 ASKED: Final = ("business_type", "location", "radius_m", "area", "source", "params")
 """What a run asks as the search did that it repeats."""
+DIGEST_BEGINS: Final = func.statement_timestamp()
 OPEN: Final = (TaskStatus.QUEUED, TaskStatus.IN_PROGRESS, TaskStatus.PAUSED)
 
 
@@ -114,10 +115,18 @@ async def keep_schedule(
         tenant_id=actor.tenant_id,
         created_by=actor.user_id,
         search_id=search.id,
+        digest_at=DIGEST_BEGINS if has_digest else None,
         **values,
     )
+    # A digest that was on goes on from its last one; one that is switched on begins now.
+    goes_on = SearchSchedule.has_digest & statement.excluded.has_digest
+    digest_at = case(
+        (goes_on, SearchSchedule.digest_at), else_=statement.excluded.digest_at
+    )
     await connection.execute(
-        statement.on_conflict_do_update(index_elements=["search_id"], set_=values)
+        statement.on_conflict_do_update(
+            index_elements=["search_id"], set_=values | {"digest_at": digest_at}
+        )
     )
     return following
 

@@ -210,7 +210,7 @@ async def test_an_import_is_undone_whole_but_for_what_was_worked_on(
     await desk.add_domain("firma001.example", verdict="own_site")
     search = await bring(desk, written(messy_lines(10)))
     told = await desk.get(f"/searches/{search}/import")
-    assert told["made"]["businesses"] == 10
+    assert (told["made"]["businesses"], told["undone_at"]) == (10, None)
     worked = await desk.scalar("SELECT id FROM companies WHERE name LIKE 'Müller 003%'")
     await desk.post("/companies/status", {"ids": [str(worked)], "status": "Contacted"})
 
@@ -222,7 +222,9 @@ async def test_an_import_is_undone_whole_but_for_what_was_worked_on(
     domains = await desk.run("SELECT domain FROM domains ORDER BY domain")
     assert [row.domain for row in domains] == ["firma001.example", "firma003.example"]
     assert await desk.scalar("SELECT count(*) FROM contacts") <= 1
-    assert (await desk.get(f"/searches/{search}/import"))["action_id"] is None
+    undone = await desk.get(f"/searches/{search}/import")
+    assert (undone["action_id"], undone["made"]) == (None, {})
+    assert undone["undone_at"] is not None
 
 
 async def test_an_undo_of_an_import_held_all_of_it_in_one_transaction(

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { read } from "@/api/client";
 import { useLive } from "@/api/events";
 import { go } from "@/app/router";
-import type { ScreenProps } from "@/app/routes";
+import type { ScreenProps } from "@/app/screen";
 import { useMay } from "@/app/session";
 import {
   Button,

@@ -26,7 +26,7 @@ interface AddFilterProps {
   onClose: () => void;
 }
 
-export function AddFilter({ kind, field, onAdd, onClose }: AddFilterProps) {
+export default function AddFilter({ kind, field, onAdd, onClose }: AddFilterProps) {
   const { data: fields = [] } = useFields(kind);
   const empty = { field: field ?? kind.columns[0]?.field ?? "", comparison: "", value: "" };
   const [drafts, setDrafts] = useState<readonly Alternative[]>([empty]);

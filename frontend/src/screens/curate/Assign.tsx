@@ -7,7 +7,7 @@ import { outbox } from "@/api/outbox/outbox";
 import type { Schemas } from "@/api/types";
 import { Dialog, FormButtons, Input, plural, Select, toastError } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 import { tagsIn } from "./edit";
 import { useFields } from "./fields";
 import type { Row } from "./model";
@@ -33,7 +33,7 @@ interface AssignProps {
   onClose: () => void;
 }
 
-export function Assign({ kind, meant, rows, count, onDone, onClose }: AssignProps) {
+export default function Assign({ kind, meant, rows, count, onDone, onClose }: AssignProps) {
   const [owner, setOwner] = useState(AS_IT_IS);
   const [added, setAdded] = useState("");
   const [removed, setRemoved] = useState("");
@@ -86,7 +86,7 @@ export function Assign({ kind, meant, rows, count, onDone, onClose }: AssignProp
         before: Object.fromEntries(Object.keys(after).map((name) => [name, row[name]])),
         after,
       })),
-      said: texts.selectionBar.assign,
+      said: texts.assign.action,
     });
   }
   return (

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import { write } from "@/api/client";
 import { Button, type Column, Input, Select, Table, toast, toastError } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { type BudgetLine, budgetAmount, budgetWord, isUsedUp } from "./siteBudget";
 
 interface BudgetProps {

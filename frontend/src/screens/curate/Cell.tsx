@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { type Column, written } from "@/api/kinds";
 import { bytes, percent, Status, Sureness, short, Time, valueWord } from "@/kit";
 import { FollowUpDay } from "./FollowUp";
-import { list, number, type Row, readable, text, webAddress } from "./model";
+import { list, number, otherOwner, type Row, readable, text, webAddress } from "./model";
 import { isOwn, ownShown } from "./own";
 import { Email, Phone, WholeAddress } from "./Reach";
 
@@ -88,21 +88,20 @@ const phone: Shown = ({ field }, row) => {
   return value ? <Phone value={value} inList /> : <None />;
 };
 
-/** The address; where the row has room, whose it is if it is not the person's beside it. */
+/** The address, and whose it is if it is not the person's beside it. */
 const email: Shown = (column, row) => {
   const value = text(row[column.field]);
   if (!value) return <None />;
-  const whose = text(row.email_person);
-  const isOther = whose !== null && whose !== text(row.decision_maker);
+  const whose = otherOwner(row);
   return (
     <span className="two-lines mail">
       <Email
         value={value}
         verdict={text(row.deliverability)}
-        reason={[isOther ? whose : "", ...written(row, column.under)].filter(Boolean).join("\n")}
+        reason={[whose, ...written(row, column.under)].filter(Boolean).join("\n")}
         inList
       />
-      {isOther && <span className="foreign cut small soft whose">{whose}</span>}
+      {whose && <span className="foreign cut soft whose">{whose}</span>}
     </span>
   );
 };

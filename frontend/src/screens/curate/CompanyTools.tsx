@@ -6,7 +6,7 @@ import type { Kind } from "@/api/kinds";
 import { useMay } from "@/app/session";
 import { Button, Dialog, Field, FormButtons, Input, Select, toast, toastError } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { clashWords, merge, tagsIn } from "./edit";
 import { useFields } from "./fields";
 import { type DetailAnswer, type FieldInfo, list, type Row, text } from "./model";

@@ -17,7 +17,7 @@ import {
   toastError,
 } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { changed, clashWords, type Fields, fieldsOf, merge } from "./edit";
 import { type DetailAnswer, text } from "./model";
 import { saveEdit } from "./save";

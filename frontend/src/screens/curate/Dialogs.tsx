@@ -1,13 +1,15 @@
 /** What opens above a list: decide about all, take away, assign, merge. */
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
+import { later, Opened } from "@/app/later";
 import { retried } from "@/app/retried";
-import { Assign, type Meant } from "./Assign";
+import type { Meant } from "./Assign";
 import type { Address } from "./address";
 import type { Curation } from "./curation";
 import { conditionOf, writeFilter } from "./filters";
 import { Merge } from "./Merge";
-import { WideDialog } from "./Wide";
 
+const Assign = later(() => import("./Assign"));
+const WideDialog = later(() => import("./Wide"));
 // None of these does anything without the server.
 const Export = lazy(retried(() => import("./Export")));
 const OwnColumns = lazy(retried(() => import("./OwnColumns")));
@@ -19,7 +21,12 @@ export function Dialogs({ curation }: { curation: Curation }) {
   const close = () => curation.setDialog(null);
   const meantIds = new Set(curation.meant());
   return (
-    <Suspense>
+    <Opened
+      onClose={() => {
+        close();
+        curation.setWide(null);
+      }}
+    >
       {wide && (
         <WideDialog
           kind={kind}
@@ -65,7 +72,7 @@ export function Dialogs({ curation }: { curation: Curation }) {
           onDone={curation.keepMerge}
         />
       )}
-    </Suspense>
+    </Opened>
   );
 }
 

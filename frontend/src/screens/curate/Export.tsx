@@ -5,7 +5,7 @@ import { addressOf, ofKind, type Query, read, send, write } from "@/api/client";
 import type { Kind } from "@/api/kinds";
 import { Button, Checkbox, Dialog, plural, Select, toast, toastError, whole } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 import { fieldWord } from "./filters";
 import type { Total } from "./model";
 

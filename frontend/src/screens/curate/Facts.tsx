@@ -16,7 +16,7 @@ import {
   whole,
   wordOf,
 } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { Address } from "./Cell";
 import { fieldWord } from "./filters";
 import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { read } from "@/api/client";
 import type { Kind } from "@/api/kinds";
+import { later, Opened } from "@/app/later";
 import { Icon } from "@/kit";
 import { texts } from "@/texts/curate";
-import { AddFilter } from "./AddFilter";
 import { FilterPicker } from "./FilterPicker";
 import { useFields } from "./fields";
 import {
@@ -20,6 +20,8 @@ import {
 import { isOwn } from "./own";
 import { StatusTabs } from "./StatusTabs";
 import { useNames } from "./suggestions";
+
+const AddFilter = later(() => import("./AddFilter"));
 
 interface FilterBarProps {
   kind: Kind;
@@ -62,15 +64,17 @@ export function FilterBar(props: FilterBarProps) {
           />
         ))}
       {adding !== undefined && (
-        <AddFilter
-          kind={kind}
-          field={adding}
-          onClose={() => setAdding(undefined)}
-          onAdd={(filter) => {
-            setAdding(undefined);
-            onFilters([...filters, filter]);
-          }}
-        />
+        <Opened onClose={() => setAdding(undefined)}>
+          <AddFilter
+            kind={kind}
+            field={adding}
+            onClose={() => setAdding(undefined)}
+            onAdd={(filter) => {
+              setAdding(undefined);
+              onFilters([...filters, filter]);
+            }}
+          />
+        </Opened>
       )}
     </div>
   );

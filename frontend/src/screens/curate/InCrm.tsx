@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { read } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { Icon, Time } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 
 interface Differing {
   ours: unknown;

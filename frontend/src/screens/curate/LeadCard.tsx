@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { type Kind, recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { Icon, valueWord } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { Facts } from "./Facts";
 import { InCrm } from "./InCrm";
 import { MapMark, MapVerdicts } from "./MapVerdicts";

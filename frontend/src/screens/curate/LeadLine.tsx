@@ -1,6 +1,6 @@
 /** What people do with a lead, in one line above its card: where it is, who has it, until when. */
 import { Status, Time } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import type { Work, Worked } from "./Assign";
 import { Address } from "./Cell";
 import { FollowUp, FollowUpDay } from "./FollowUp";

@@ -16,7 +16,7 @@ import {
 } from "@/screens/search/area";
 import { Dot, WorldMap } from "@/screens/search/Map";
 import "@/screens/search/search.css";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/leadMap";
 import type { Curation } from "./curation";
 import { writeFilter } from "./filters";
 import { mapAsked, sizeOfCluster, UPRIGHT } from "./mapping";

@@ -3,7 +3,7 @@ import { type Column, type Kind, written } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { Icon, phoneShown, Status } from "@/kit";
 import { texts } from "@/texts/curate";
-import { type Row, text } from "./model";
+import { otherOwner, type Row, text } from "./model";
 import "./lead.css";
 
 interface LeadRowProps {
@@ -18,6 +18,7 @@ export function LeadRow({ kind, row, to }: LeadRowProps) {
   const person = shownAs("person");
   const phone = text(row[shownAs("phone")?.field ?? ""]);
   const email = text(row[shownAs("email")?.field ?? "email"]);
+  const whose = otherOwner(row);
   const who = person ? written(row, [...person.under, person.field]).join(", ") : "";
   return (
     <>
@@ -33,11 +34,18 @@ export function LeadRow({ kind, row, to }: LeadRowProps) {
           <Status status={text(row[kind.status])} field={kind.status} />
         </span>
         {person && <span className="foreign cut small">{who || kind.under(row)}</span>}
-        {phone ? (
-          <span className="number small soft">{phoneShown(phone)}</span>
-        ) : (
-          <span className="foreign cut small soft">{kind.under(row)}</span>
-        )}
+        <span className="small soft lead-reach">
+          {phone ? (
+            <span className="number">{phoneShown(phone)}</span>
+          ) : (
+            <span className="foreign cut">{kind.under(row)}</span>
+          )}
+          {whose && (
+            <span className="foreign cut" title={texts.reach.addressOf(whose)}>
+              <Icon name="mail" size={12} /> {whose}
+            </span>
+          )}
+        </span>
       </span>
       {phone && (
         <a

@@ -62,7 +62,7 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
           )}
           {kind.form !== null && mayCurate && (
             <Button icon="check" onClick={() => setDialog("sample")}>
-              {texts.sample.title}
+              {common.checkASample}
             </Button>
           )}
           {mayExport && (

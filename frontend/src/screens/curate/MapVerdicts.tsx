@@ -1,6 +1,6 @@
 /** What a company's own website says of what the map says: a mark, and all of it in a list. */
 import { Icon, Sureness, valueWord } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { Address } from "./Cell";
 import { fieldWord } from "./filters";
 import { marked } from "./marked";

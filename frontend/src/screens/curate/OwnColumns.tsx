@@ -7,7 +7,7 @@ import type { Schemas } from "@/api/types";
 import { useMay } from "@/app/session";
 import { Button, Dialog, Input, Select, toast, toastError, wordOf } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 import { tagsIn } from "./edit";
 import { nameFor } from "./own";
 

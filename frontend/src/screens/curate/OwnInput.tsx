@@ -1,6 +1,6 @@
 /** A value of a column of one's own, typed or chosen. */
 import { Input, Select } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 import type { FieldInfo } from "./model";
 
 const TYPED: Record<string, string> = { number: "number", date: "date" };

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { read } from "@/api/client";
 import { Icon, Menu } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 
 interface OwnerProps {
   id: string | null;

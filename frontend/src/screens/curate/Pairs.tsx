@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { type RouteAnswer, read, write } from "@/api/client";
 import { Button, Dialog, Skeleton, toastError } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 
 type Pair = RouteAnswer<"/company-pairs">[number];
 

@@ -21,7 +21,7 @@ import {
   wordOf,
 } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import type { Worked } from "./Assign";
 import { Budget } from "./Budget";
 import { Address } from "./Cell";

@@ -1,7 +1,7 @@
 /** The people of a business, the one who decides first. */
 import { Sureness } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { Address } from "./Cell";
 import type { PersonItem } from "./model";
 import { Email, Phone } from "./Reach";

@@ -6,7 +6,7 @@ import type { Kind } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { Button, Dialog, percent, Select, toastError, whole } from "@/kit";
 import { common } from "@/texts/common";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 import { Address } from "./Cell";
 import { marked } from "./marked";
 
@@ -43,7 +43,7 @@ export default function SampleDialog({ kind, filter, words, onClose }: SamplePro
   if (sample) return <Marking sample={sample} onClose={onClose} />;
   return (
     <Dialog
-      title={texts.sample.title}
+      title={common.checkASample}
       onClose={onClose}
       onSubmit={() => void draw()}
       actions={
@@ -146,7 +146,7 @@ function Marking({ sample, onClose }: { sample: SampleAnswer; onClose: () => voi
   });
   return (
     <Dialog
-      title={texts.sample.title}
+      title={common.checkASample}
       wide
       onClose={onClose}
       actions={

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { read } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { Button, Failure, Icon, type IconName, Skeleton, Status, Time } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 import { fieldWord } from "./filters";
 
 type Happening = Schemas["TimelineEvent"];

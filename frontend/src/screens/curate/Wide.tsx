@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useLive } from "@/api/events";
 import type { Kind } from "@/api/kinds";
 import { Confirm, Failure, Loading, Meter, plural, statusWord, toastError, whole } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/dialogs";
 import { countFor, type Wide } from "./decide";
 import { describe } from "./filters";
 
@@ -20,7 +20,7 @@ interface Progress {
   changed: number;
 }
 
-export function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
+export default function WideDialog({ kind, wide, decide, onClose }: WideDialogProps) {
   const [isRunning, setRunning] = useState(false);
   const [reached, setReached] = useState(0);
   const count = useQuery({

@@ -1,10 +1,11 @@
 /** One screen for every kind of record: look, decide, take back, take away. */
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useRef } from "react";
 import { type Kind, kindOfScreen } from "@/api/kinds";
 import { useKeys } from "@/app/keys";
+import { later, useLater } from "@/app/later";
 import { retried } from "@/app/retried";
 import { go } from "@/app/router";
-import type { ScreenProps } from "@/app/routes";
+import type { ScreenProps } from "@/app/screen";
 import { Button, Empty, Loading, Skeleton } from "@/kit";
 import { useColumns } from "./columns";
 import { useCuration } from "./curation";
@@ -16,10 +17,7 @@ import { keysOf } from "./shortcuts";
 import "./curate.css";
 import { texts } from "@/texts/curate";
 
-const REST_MS = 2000;
-
-const loadPane = retried(() => import("./Pane"));
-const Pane = lazy(loadPane);
+const Pane = later(() => import("./Pane"));
 const LeadMap = lazy(retried(() => import("./LeadMap")));
 
 export default function Curate({ params }: ScreenProps) {
@@ -54,12 +52,8 @@ function CurateKind({ kind }: { kind: Kind }) {
   );
   const { address, records, state } = curation;
   const { opened, open } = address;
-  const isListed = state.rows.length > 0;
-  useEffect(() => {
-    // The list comes first; what opens beside it is there before the server may be away.
-    const timer = isListed ? setTimeout(() => void loadPane(), REST_MS) : undefined;
-    return () => clearTimeout(timer);
-  }, [isListed]);
+  // The list comes first; what opens beside it is there before the server may be away.
+  useLater(state.rows.length > 0);
   const isMap = address.isMap && kind.hasOwner;
   return (
     <div className={`screen curate ${opened ? "with-pane" : ""}`}>

@@ -42,6 +42,12 @@ export interface RecordChanges {
 export const text = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? value : null;
 
+/** Whose the address of a company is, where it is not the person's who stands beside it. */
+export function otherOwner(row: Row): string | null {
+  const whose = text(row.email_person);
+  return whose === text(row.decision_maker) ? null : whose;
+}
+
 export const number = (value: unknown): number | null =>
   typeof value === "number" ? value : typeof value === "string" && value ? Number(value) : null;
 

@@ -1,7 +1,7 @@
 /** What may be taken of a site, in words and figures that people read. */
 import type { Schemas } from "@/api/types";
 import { bytes, whole } from "@/kit";
-import { texts } from "@/texts/curate";
+import { texts } from "@/texts/record";
 
 export type BudgetLine = Schemas["SiteBudgetLine"];
 

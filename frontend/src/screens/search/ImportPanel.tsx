@@ -5,7 +5,7 @@ import { read, write } from "@/api/client";
 import { kindNamed, recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { useMay } from "@/app/session";
-import { Button, Confirm, Panel, plural, Table, toast, toastError, whole } from "@/kit";
+import { Button, Confirm, exact, Panel, plural, Table, toast, toastError, whole } from "@/kit";
 import { fieldWord } from "@/screens/curate/filters";
 import { texts } from "@/texts/search";
 import type { Search } from "./data";
@@ -22,7 +22,7 @@ export function ImportPanel({ search }: { search: Search }) {
     queryFn: () => read("/searches/{record_id}/import", { path: { record_id: search.id } }),
     enabled: search.source === SOURCE,
   });
-  if (!data || data.columns.length === 0) return null;
+  if (!data || (data.columns.length === 0 && !data.undone_at)) return null;
   async function undo(action: string) {
     setBusy(true);
     try {
@@ -37,7 +37,7 @@ export function ImportPanel({ search }: { search: Search }) {
     setAsking(false);
     await refetch();
   }
-  const { action_id: action, columns, differences } = data;
+  const { action_id: action, columns, differences, undone_at: undoneAt } = data;
   const made = Object.entries(data.made).map(([name, count]) => {
     const kind = kindNamed(name);
     return plural(count, kind?.one ?? texts.imported.person, kind?.many ?? name);
@@ -46,7 +46,7 @@ export function ImportPanel({ search }: { search: Search }) {
     <Panel
       flush
       title={texts.imported.whatWasImported}
-      about={made.join(", ")}
+      about={undoneAt ? texts.imported.wasUndone(exact(undoneAt)) : made.join(", ")}
       actions={
         action &&
         mayCurate && (
@@ -56,23 +56,25 @@ export function ImportPanel({ search }: { search: Search }) {
         )
       }
     >
-      <Table
-        label={texts.imported.whatWasImported}
-        rows={columns}
-        keyOf={({ heading, field }) => `${heading} ${field}`}
-        columns={[
-          {
-            name: texts.imported.column,
-            show: ({ heading }) => <span className="foreign">{heading}</span>,
-          },
-          {
-            name: texts.imported.keptAs,
-            show: ({ field }) =>
-              field === "extra" ? texts.imported.extraColumn : fieldWord(field),
-          },
-          { name: texts.imported.lines, number: true, show: ({ lines }) => whole(lines) },
-        ]}
-      />
+      {columns.length > 0 && (
+        <Table
+          label={texts.imported.whatWasImported}
+          rows={columns}
+          keyOf={({ heading, field }) => `${heading} ${field}`}
+          columns={[
+            {
+              name: texts.imported.column,
+              show: ({ heading }) => <span className="foreign">{heading}</span>,
+            },
+            {
+              name: texts.imported.keptAs,
+              show: ({ field }) =>
+                field === "extra" ? texts.imported.extraColumn : fieldWord(field),
+            },
+            { name: texts.imported.lines, number: true, show: ({ lines }) => whole(lines) },
+          ]}
+        />
+      )}
       {differences.length > 0 && (
         <Table
           label={texts.imported.differences}

@@ -43,12 +43,21 @@ export function Schedule({ searchId }: { searchId: string }) {
   );
 }
 
+/** What one run costs; sometimes only the least can be known. */
+function priceOf({ estimate }: Kept): string {
+  const { price_likely: likely, price_low: low } = estimate;
+  return likely === null
+    ? texts.schedule.leastPrice(money(Number(low)))
+    : texts.schedule.price(money(Number(likely)));
+}
+
 function Form({ kept }: { kept: Kept }) {
   const queries = useQueryClient();
   const may = useMay("curate");
   const [every, setEvery] = useState<Every | "">(kept.every ?? "");
   const [budget, setBudget] = useState(kept.budget === null ? "" : String(Number(kept.budget)));
   const path = { record_id: kept.search_id };
+  const isFree = Number(kept.estimate.price_high ?? Number.NaN) === 0;
   const done = (text: string) => {
     toast({ text, kind: "good" });
     return queries.invalidateQueries({ queryKey: ["searches"] });
@@ -73,7 +82,6 @@ function Form({ kept }: { kept: Kept }) {
     onSuccess: () => done(texts.schedule.queued),
     onError: (error) => toastError(error),
   });
-  const price = Number(kept.estimate.price_likely ?? kept.estimate.price_low);
   return (
     <form
       className="stack"
@@ -95,19 +103,23 @@ function Form({ kept }: { kept: Kept }) {
             { value: "monthly", label: texts.schedule.monthly },
           ]}
         />
-        <Input
-          label={texts.schedule.budget}
-          type="number"
-          min={0}
-          step="0.01"
-          value={budget}
-          disabled={!may}
-          onChange={(event) => setBudget(event.target.value)}
-        />
+        {!isFree && (
+          <Input
+            label={texts.schedule.budget}
+            type="number"
+            min={0}
+            step="0.01"
+            value={budget}
+            disabled={!may}
+            onChange={(event) => setBudget(event.target.value)}
+          />
+        )}
       </div>
       <p className="small soft">
-        {price > 0 ? texts.schedule.price(money(price)) : texts.schedule.free}{" "}
-        {kept.most_a_month !== null && texts.schedule.most(money(Number(kept.most_a_month)))}
+        {isFree ? texts.schedule.free : priceOf(kept)}{" "}
+        {!isFree &&
+          kept.most_a_month !== null &&
+          texts.schedule.most(money(Number(kept.most_a_month)))}
       </p>
       {kept.is_scheduled && (
         <dl className="row wrap">

@@ -1,4 +1,4 @@
-import type { ScreenProps } from "@/app/routes";
+import type { ScreenProps } from "@/app/screen";
 import { useMay } from "@/app/session";
 import { ScreenHead } from "@/kit";
 import { Automatic } from "./Automatic";

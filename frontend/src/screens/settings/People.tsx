@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read, write } from "@/api/client";
 import type { Schemas } from "@/api/types";
-import { invitationLink } from "@/app/Invitation";
-import { useSession } from "@/app/session";
+import { invitationLink, useSession } from "@/app/session";
 import {
   Badge,
   Button,

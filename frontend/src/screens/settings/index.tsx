@@ -1,6 +1,6 @@
 /** Settings: people, keys, who must be left alone or notified, and how the system stands. */
 import { go } from "@/app/router";
-import type { ScreenProps } from "@/app/routes";
+import type { ScreenProps } from "@/app/screen";
 import { useMay, useSession } from "@/app/session";
 import { Badge, Panel, ScreenHead, short, TabPanel, Tabs } from "@/kit";
 import { Audit } from "./Audit";

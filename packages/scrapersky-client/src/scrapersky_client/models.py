@@ -1222,6 +1222,7 @@ class ImportOut(TypedDict):
     differences: list[ImportDifference]
     made: dict[str, int]
     problems: list[Any]
+    undone_at: NotRequired[str | None]
 
 
 class ImportStarted(TypedDict):

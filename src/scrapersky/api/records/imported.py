@@ -1,6 +1,7 @@
 """What an import came to: what was kept of every column, and what differs from what is known."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -75,6 +76,9 @@ class ImportOut(BaseModel):
     """What an import came to."""
 
     action_id: UUID | None = Field(description="The handle to undo all of it by.")
+    undone_at: datetime | None = Field(
+        None, description="When it was undone; what it made is not there any more."
+    )
     made: dict[str, int] = Field(
         description="New records by kind.", examples=[{"places": 95, "contacts": 80}]
     )
@@ -96,11 +100,14 @@ async def read_import(
     search = await record_of(connection, SEARCHES, record_id)
     values = {"search": record_id}
     action = await import_action(connection, who.tenant_id, record_id)
-    made = await connection.execute(MADE, {"action": action})
+    is_undone = action is not None and action.undone_at is not None
+    open_id = action.id if action is not None and not is_undone else None
+    made = await connection.execute(MADE, {"action": open_id})
     headings = await connection.execute(COLUMNS, {**values, "most": MOST_LINES})
     found = await connection.execute(DIFFERENCES, {**values, "most": MOST_DIFFERENCES})
     return ImportOut(
-        action_id=action,
+        action_id=open_id,
+        undone_at=action.undone_at if action is not None else None,
         made={row.kind: row.made for row in made},
         columns=columns_of(headings.all(), search.params.get(HEADINGS) or {}),
         problems=search.problems,

@@ -359,9 +359,9 @@ async def steer_search(
     if step == "cancel" and row.source == FILES:
         # Of an import that was cancelled nothing is left.
         imported = await import_action(connection, actor.tenant_id, record_id)
-        if imported is not None:
+        if imported is not None and imported.undone_at is None:
             async with statement_timeout(BULK_TIMEOUT, connection):
-                await undo(connection, actor, imported)
+                await undo(connection, actor, imported.id)
     return await answer_search(connection, record_id)
 
 
