@@ -96,24 +96,23 @@ class Result:
 
 async def fill(engine: AsyncEngine, tenant: UUID, count: int) -> list[UUID]:
     """Make pairs."""
-    async with engine.begin() as connection:
-        await connection.execute(
-            text(
-                """WITH d AS (INSERT INTO domains (tenant_id, domain, status)
-                  SELECT :t, 'c' || n || '.example', 'completed' FROM generate_series(1, :n) n
-                  RETURNING id, domain),
-                x AS (INSERT INTO contacts (tenant_id, domain_id, email, name)
-                  SELECT :t, id, 'pat@' || domain, 'Pat ' || domain FROM d RETURNING id, domain_id)
-                INSERT INTO companies (tenant_id, name, domain_id, city, email_contact_id)
-                SELECT :t, 'Company ' || d.domain, d.id, 'Austin', x.id
-                FROM d JOIN x ON x.domain_id = d.id"""
-            ),
-            {"t": tenant, "n": count},
-        )
-        found = await connection.scalars(
-            text("SELECT id FROM companies WHERE tenant_id = :t"), {"t": tenant}
-        )
-        return list(found)
+    pairs = text(
+        """WITH d AS (INSERT INTO domains (tenant_id, domain, status)
+          SELECT :t, 'c' || n || '.example', 'completed'
+          FROM generate_series(CAST(:a AS int), CAST(:z AS int)) n
+          RETURNING id, domain),
+        x AS (INSERT INTO contacts (tenant_id, domain_id, email, name)
+          SELECT :t, id, 'pat@' || domain, 'Pat ' || domain FROM d RETURNING id, domain_id)
+        INSERT INTO companies (tenant_id, name, domain_id, city, email_contact_id)
+        SELECT :t, 'Company ' || d.domain, d.id, 'Austin', x.id
+        FROM d JOIN x ON x.domain_id = d.id RETURNING id"""
+    )
+    made: list[UUID] = []
+    for start in range(0, count, QUEUED_AT_ONCE):
+        part = {"t": tenant, "a": start + 1, "z": min(start + QUEUED_AT_ONCE, count)}
+        async with engine.begin() as connection:
+            made += await connection.scalars(pairs, part)
+    return made
 
 
 async def measure(desk: SalesDesk, vendor: Vendor, count: int) -> Result:

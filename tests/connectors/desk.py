@@ -12,7 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from scrapersky.changes.reader import head_cursor
 from scrapersky.changes.subscriber import Lease
 from scrapersky.changes.watch import Follower
-from scrapersky.connectors.account import CONNECTIONS, ConnectorTools
+from scrapersky.connectors.account import (
+    CONNECTIONS,
+    ConnectorTools,
+    SchemaMemory,
+)
 from scrapersky.connectors.folder import FolderConnector
 from scrapersky.connectors.mapping import own_fields
 from scrapersky.connectors.meter import WaitingClock
@@ -61,6 +65,7 @@ class SalesDesk:
         default_factory=lambda: {**CONNECTORS}
     )
     transport: CrmTransport | None = None
+    memories: dict[UUID, SchemaMemory] = field(default_factory=dict)
 
     @property
     def tools(self) -> ConnectorTools:
@@ -183,7 +188,8 @@ class SalesDesk:
     async def work(self, sync_id: UUID) -> timedelta | None:
         """Do what a process does that gets the lease of the connection."""
         lease = await self.lease(sync_id)
-        return await ConnectionWork(lease, self.tools).work()
+        memory = self.memories.setdefault(sync_id, SchemaMemory())
+        return await ConnectionWork(lease, self.tools, memory).work()
 
     async def work_until_idle(self, sync_id: UUID) -> None:
         """Work again and again, as if every pause had passed."""

@@ -339,12 +339,15 @@ async def test_what_people_did_comes_back(
     typed, gone, left, kept, other = (of(fake, one) for one in made)
     fake.types(typed, name="Typed")
     fake.deletes(gone)
+    second = {"value": "second@x2.com", "primary": False, "label": "home"}
+    fake.types(left, emails=[*left.values["emails"], second])
     fake.unsubscribes(left)
     fake.merges(kept, other)
 
     seen, cursor = await all_changes(pipedrive, start)
     assert seen[made[0]].values["name"] == "Typed"
     assert seen[made[2]].is_unsubscribed
+    assert seen[made[2]].more_emails == ("second@x2.com",)
     assert (made[1] in seen) == lists_deleted
     if lists_deleted:
         assert seen[made[1]].is_deleted

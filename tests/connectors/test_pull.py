@@ -99,6 +99,45 @@ async def test_who_had_objected_there_before_we_came_is_not_written_to(
     assert (entry.kind, entry.reason) == ("email", "unsubscribed in Any HTTP API")
 
 
+async def test_who_unsubscribed_there_is_suppressed_here_though_nobody_linked_them(
+    crm_desk: CrmDesk,
+) -> None:
+    desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
+    _, contacts = await crm_desk.leads(2)
+    await desk.work(sync_id)
+    theirs = [crm.add("person", email=f"P{at}@C{at}.example") for at in range(4)]
+    crm.edit("person", theirs[0], unsubscribed=True)
+    crm.edit("person", theirs[1], bounced=True)
+    # Of the last we hold nothing yet: when they are found, they are not stored.
+    crm.edit("person", theirs[3], unsubscribed=True)
+
+    for _ in range(2):
+        await desk.poll(sync_id)
+
+    [left] = await desk.run("SELECT id, deliverability FROM contacts")
+    assert (left.id, left.deliverability) == (contacts[1], "undeliverable")
+    told = await desk.run("SELECT reason FROM suppressions WHERE kind = 'email'")
+    assert [one.reason for one in told] == ["unsubscribed in Any HTTP API"] * 2
+    assert await desk.run("SELECT id FROM sync_records") == []
+
+
+async def test_an_address_that_is_not_mapped_did_not_hide_who_unsubscribed(
+    crm_desk: CrmDesk,
+) -> None:
+    desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
+    await crm_desk.leads(1)
+    await desk.run(
+        "UPDATE sync_connections SET mapping ="
+        ' \'{"person": {"email": {"field": null}}}\''
+    )
+    await desk.work(sync_id)
+    crm.add("person", email="p0@c0.example", unsubscribed=True)
+
+    await desk.poll(sync_id)
+
+    assert await desk.run("SELECT id FROM contacts") == []
+
+
 async def test_who_objected_and_was_deleted_there_is_suppressed_all_the_same(
     crm_desk: CrmDesk,
 ) -> None:

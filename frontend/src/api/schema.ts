@@ -827,7 +827,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List records that were refused, are not known to be written, or were deleted there. */
+        /** @description List what a person may have to look at: refused, not known to be written, deleted there. */
         get: operations["list_connection_problems"];
         put?: never;
         post?: never;
@@ -5762,7 +5762,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             refusal: string | null;
-            /** @description Values of ours that no option of their field stands for. */
+            /** @description Values of ours that do not fit their field, and are left out. */
             unmatched: {
                 [key: string]: string;
             };

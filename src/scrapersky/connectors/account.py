@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -40,6 +40,14 @@ class ConnectorTools:
     folder: Path
     """Under which each connection has a folder of its own."""
     clock: WaitingClock
+
+
+@dataclass(slots=True)
+class SchemaMemory:
+    """What a process has read of the schema of one account, and when."""
+
+    fields: dict[CrmKind, dict[str, CrmField]] = field(default_factory=dict)
+    read_at: dict[CrmKind, datetime] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -99,14 +107,25 @@ class CrmConnection:
     crm: Connector
     session: CrmSession
     clock: WaitingClock
-    _schemas: dict[CrmKind, dict[str, CrmField]] = field(default_factory=dict)
+    memory: SchemaMemory = field(default_factory=SchemaMemory)
+    _read: set[CrmKind] = field(default_factory=set)
+    """Of which kinds the schema was read through this, and is not remembered."""
 
     async def schema(self, kind: CrmKind, *, anew: bool = False) -> dict[str, CrmField]:
         """Return the fields of a kind by their names, asked for once."""
-        if anew or kind not in self._schemas:
+        if anew or kind not in self.memory.fields:
             fields = await self.crm.fields(kind)
-            self._schemas[kind] = {one.name: one for one in fields}
-        return self._schemas[kind]
+            self.memory.fields[kind] = {one.name: one for one in fields}
+            self.memory.read_at[kind] = self.clock.now()
+            self._read.add(kind)
+        return self.memory.fields[kind]
+
+    def forget_schema(self, kind: CrmKind) -> bool:
+        """Let a schema that was only remembered be read again; say whether it was."""
+        is_remembered = kind not in self._read
+        if is_remembered:
+            self.memory.fields.pop(kind, None)
+        return is_remembered
 
     def rules(self, kind: CrmKind) -> list[FieldMapping]:
         """Return the mapping of a kind."""
@@ -118,8 +137,22 @@ class CrmConnection:
 
     async def missing_fields(self, kind: CrmKind) -> list[str]:
         """Return mapped fields that their schema does not have (any more)."""
-        known = await self.schema(kind, anew=True)
+        known = self.memory.fields.get(kind)
+        read_at = self.memory.read_at.get(kind)
+        lasts = self.crm.info.schema_lasts
+        is_old = read_at is None or self.clock.now() - read_at >= lasts
+        if known is None or is_old or not known.keys() >= {*self.names(kind)}:
+            known = await self.schema(kind, anew=True)
         return [name for name in self.names(kind) if name not in known]
+
+    async def refuse_missing(self, kind: CrmKind) -> None:
+        """Raise CrmError if a mapped field was deleted there: nothing is written half."""
+        if missing := await self.missing_fields(kind):
+            names = ", ".join(missing[:5])
+            raise CrmError(
+                f"Mapped fields are not there any more: {names}.",
+                hint="Map these values to other fields, or to none.",
+            )
 
     def batch(self, kind: CrmKind) -> int:
         """Return how many records of a kind go into one call."""
@@ -127,12 +160,18 @@ class CrmConnection:
 
 
 def open_connection(
-    engine: AsyncEngine, row: Row[Any], tools: ConnectorTools, given: str = ""
+    engine: AsyncEngine,
+    row: Row[Any],
+    tools: ConnectorTools,
+    given: str = "",
+    memory: SchemaMemory | None = None,
 ) -> CrmConnection:
     """Make what talks to the account of a connection; nothing is sent yet.
 
-    `given`: with this credential instead of the one that is kept.
+    `given`: with this credential instead of the one that is kept. `memory`: what this process
+    knows of the schema there.
     """
+    memory = memory or SchemaMemory()
     kind = tools.connectors.get(row.connector)
     if kind is None:
         raise CrmError(f"There is no connector '{row.connector}' in this version.")
@@ -163,5 +202,6 @@ def open_connection(
         options=options,
         credential=credential,
         folder=tools.folder / str(row.id),
+        schemas=memory.fields,
     )
-    return CrmConnection(row, kind(context), session, tools.clock)
+    return CrmConnection(row, kind(context), session, tools.clock, memory)

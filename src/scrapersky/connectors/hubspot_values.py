@@ -97,6 +97,9 @@ def record_of(kind: CrmKind, row: Mapping[str, Any]) -> CrmRecord:
         is_unsubscribed=values.get("hs_email_optout") == "true",
         is_bounced=bool(values.get("hs_email_hard_bounce_reason_enum"))
         or values.get("hs_email_bad_address") == "true",
+        more_emails=tuple(
+            filter(None, (values.get("hs_additional_emails") or "").split(";"))
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from scrapersky.connectors.protocol import (
     CrmValue,
     CrmValues,
 )
-from scrapersky.connectors.values import normalised
+from scrapersky.connectors.values import fitted, normalised
 
 OURS: Final = {
     CrmKind.COMPANY: (
@@ -69,7 +69,8 @@ class MappedLead:
 
     values: dict[str, CrmValue]
     unmatched: dict[str, str]
-    """By our names: values that no option of their field stands for."""
+    """By our names: values that do not fit their field: no option stands for them, or they are of
+    another type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +137,11 @@ def mapped(
             value = chosen
         elif isinstance(value, tuple):
             value = ", ".join(value)
-        if isinstance(value, str) and target.max_characters:
-            value = value[: target.max_characters]
-        values[rule.theirs] = value
+        fitting = fitted(value, target)
+        if fitting is None:
+            unmatched[rule.ours] = plain(value)
+            continue
+        values[rule.theirs] = fitting
     return MappedLead(values, unmatched)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Row, func, select, text, update
+from sqlalchemy import Row, Select, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.connectors.protocol import CrmKind
@@ -15,6 +15,7 @@ from scrapersky.records.base import Base
 from scrapersky.records.contact import Contact
 from scrapersky.records.status import ContactProcessingStatus
 from scrapersky.records.sync import (
+    OPEN_PROBLEMS,
     OPEN_STATES,
     SEEN_AS,
     STATUS_COLUMNS,
@@ -327,6 +328,15 @@ async def in_state(
         query = query.where(RECORDS.c.kind == kind.value)
     found = await connection.execute(query.order_by(RECORDS.c.id).limit(most))
     return [entry_of(row) for row in found]
+
+
+def open_problems(sync_id: UUID) -> Select[Any]:
+    """Select the records of a connection that a person may have to look at."""
+    is_told = (RECORDS.c.state == SyncState.DONE) & (RECORDS.c.problem != text("'{}'"))
+    return select(RECORDS).where(
+        RECORDS.c.connection_id == sync_id,
+        or_(RECORDS.c.state.in_(OPEN_PROBLEMS), is_told),
+    )
 
 
 async def next_due(connection: AsyncConnection, sync_id: UUID) -> timedelta | None:

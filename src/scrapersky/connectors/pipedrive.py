@@ -107,6 +107,7 @@ class PipedriveConnector:
         },
         unit="tokens",
         poll_every=timedelta(minutes=15),
+        schema_lasts=timedelta(hours=1),
     )
 
     def __init__(self, context: ConnectorContext) -> None:
@@ -116,7 +117,7 @@ class PipedriveConnector:
         self._session.headers = {"x-api-token": context.credential}
         self._session.hear = self._hear
         self._options = context.options
-        self._fields: dict[CrmKind, Mapping[str, CrmField]] = {}
+        self._schemas = context.schemas
 
     @classmethod
     def meters(cls, options: Mapping[str, str]) -> Sequence[MeterRule]:
@@ -146,7 +147,7 @@ class PipedriveConnector:
         path = f"/api/v2/{ONE[kind]}Fields"
         rows = [row async for page, _ in self._pages(path, {}) for row in page]
         found = [field for row in rows for field in field_of(row)]
-        self._fields[kind] = {field.name: field for field in found}
+        self._schemas[kind] = {field.name: field for field in found}
         return found
 
     async def make_fields(
@@ -167,7 +168,7 @@ class PipedriveConnector:
                     )
                 )["data"]
                 there[field.label] = row["field_code"]
-        self._fields.pop(kind, None)
+        self._schemas.pop(kind, None)
         return {field.name: there[field.label] for field in fields}
 
     async def read(
@@ -402,7 +403,7 @@ class PipedriveConnector:
 
     async def _body(self, kind: CrmKind, record: RecordWrite) -> Values | None:
         """Return what is sent; lists and addresses are sent whole, so they are read before."""
-        if kind not in self._fields:
+        if kind not in self._schemas:
             await self.fields(kind)
         current: Mapping[str, Any] | None = {}
         is_whole = any(n in {"emails", "phones"} or "." in n for n in record.values)
@@ -410,7 +411,7 @@ class PipedriveConnector:
             current = await self._alone(kind, record.their_id)
             if current is None or current.get("is_deleted"):
                 return None
-        body = sent(record.values, self._fields[kind], current or {})
+        body = sent(record.values, self._schemas[kind], current or {})
         own = self._options.get(f"field:{kind}:{OWN_ID}", OWN_ID)
         body["custom_fields"] = {
             **body.get("custom_fields", {}),

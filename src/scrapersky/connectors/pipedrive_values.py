@@ -97,6 +97,7 @@ def record_of(kind: CrmKind, row: Mapping[str, Any], own: str) -> CrmRecord:
         changed_at=datetime.fromisoformat(changed) if changed else None,
         is_deleted=bool(row.get("is_deleted")),
         is_unsubscribed=row.get("marketing_status") == "unsubscribed",
+        more_emails=tuple(one["value"] for one in in_order(row.get("emails"))[1:]),
     )
 
 

@@ -103,6 +103,8 @@ class CrmRecord:
     """The person does not want mail; where the CRM knows."""
     is_bounced: bool = False
     """Mail to the address came back for good; where the CRM knows."""
+    more_emails: tuple[str, ...] = ()
+    """Of a person: their other addresses, beside that in the field of the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +221,9 @@ class ConnectorInfo:
     """Whether what was made by a run can be taken out again."""
     poll_every: timedelta = timedelta(minutes=5)
     """How often to ask what changed."""
+    schema_lasts: timedelta = timedelta()
+    """How long a schema is believed by later runs of a process, where reading it is dear. What
+    does not fit any more has to be refused there, with the name of its field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +236,8 @@ class ConnectorContext:
     credential: str
     folder: Path
     """A folder of this connection alone, for connectors that write files."""
+    schemas: dict[CrmKind, dict[str, CrmField]] = field(default_factory=dict)
+    """What this process knows of their schema, for connectors that need it to write."""
 
 
 class Connector(Protocol):

@@ -15,26 +15,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from scrapersky.changes.subscriber import Lease
 from scrapersky.connectors.account import CrmConnection
 from scrapersky.connectors.mapping import ConflictRule, FieldMapping
+from scrapersky.connectors.objection import PeopleNews, act_as, email_field, heed
 from scrapersky.connectors.outbox import RECORDS, OutboxEntry, entry_of, save
 from scrapersky.connectors.protocol import CrmField, CrmKind, CrmRecord
 from scrapersky.connectors.question import with_answers
+from scrapersky.connectors.stray import settle_strays
 from scrapersky.connectors.values import normalised
-from scrapersky.privacy.subject import whole_subject
-from scrapersky.privacy.suppression import suppress_here
-from scrapersky.records.audit import Actor
-from scrapersky.records.status import Deliverability, LeadStatus
+from scrapersky.records.status import LeadStatus
 from scrapersky.records.sync import SyncState
 
-SET_ACTOR: Final = text("SELECT set_config('scrapersky.actor', :actor, true)")
-EMAILS: Final = text(
-    "SELECT email FROM contacts WHERE tenant_id = :tenant AND id = ANY(:ids)"
-    " AND email IS NOT NULL"
-)
-BOUNCED: Final = text(
-    f"""UPDATE contacts SET validation = coalesce(validation, '{{}}') || jsonb_build_object(
-      'verdict', '{Deliverability.UNDELIVERABLE}', 'reason', CAST(:reason AS text))
-    WHERE tenant_id = :tenant AND id = ANY(:ids)"""  # noqa: S608 - our own labels
-)
 LEAD_STATUS: Final = text(
     "UPDATE companies SET lead_status = CAST(:value AS lead_status), worked_at ="  # noqa: S608
     " clock_timestamp() WHERE tenant_id = :tenant AND id = :id"
@@ -54,8 +43,7 @@ class RemoteNews:
     """What one page of changes means here."""
 
     entries: dict[UUID, OutboxEntry] = field(default_factory=dict)
-    unsubscribed: list[UUID] = field(default_factory=list)
-    bounced: list[UUID] = field(default_factory=list)
+    people: PeopleNews = field(default_factory=PeopleNews)
     coming_back: list[tuple[UUID, str, str]] = field(default_factory=list)
     """Companies, and what a value of theirs is now."""
 
@@ -71,7 +59,11 @@ class Pull:
     async def step(self, kind: CrmKind) -> bool:
         """Take over a page of changes of a kind; return whether there are more."""
         before = self.cursors.get(kind.value)
-        page = await self.account.crm.changes(kind, before, self.account.names(kind))
+        names = self.account.names(kind)
+        if kind is CrmKind.PERSON:
+            # By their address people are known who are not linked.
+            names = list(dict.fromkeys([*names, email_field(self.account.crm.info)]))
+        page = await self.account.crm.changes(kind, before, names)
         self.cursors[kind.value] = page.cursor
         # Where nothing changed the schema is not asked for: in Pipedrive it costs a day's share.
         schema = await self.account.schema(kind) if page.records else {}
@@ -83,6 +75,7 @@ class Pull:
                 connection, self.account.row.connector, list(news.entries.values())
             )
             await self._apply(connection, news)
+        await settle_strays(self.lease, self.account, kind, page.records)
         return page.has_more and page.cursor != before
 
     def _understood(
@@ -96,15 +89,17 @@ class Pull:
         news, rules = RemoteNews(), self.account.rules(kind)
         for record in records:
             ids = {record.id, *record.old_ids}
-            for entry in stored:
-                if entry.state is SyncState.ERASING or entry.their_id not in ids:
-                    continue
+            mine = [
+                one
+                for one in stored
+                if one.state is not SyncState.ERASING and one.their_id in ids
+            ]
+            if kind is CrmKind.PERSON:
+                ours = [one.record_id for one in mine]
+                news.people.add(self.account.crm.info, record, ours)
+            for entry in mine:
                 news.entries[entry.id] = entry
                 entry.their_id = record.id
-                if record.is_unsubscribed:
-                    news.unsubscribed.append(entry.record_id)
-                if record.is_bounced:
-                    news.bounced.append(entry.record_id)
                 if record.is_deleted:
                     if entry.state is not SyncState.SENDING:
                         entry.state = SyncState.UNLINKED
@@ -148,43 +143,7 @@ class Pull:
         for company, name, value in news.coming_back:
             given = {"tenant": self.lease.tenant_id, "id": company, "value": value}
             await connection.execute(COMING_BACK[name], given)
-        await heed(
-            connection,
-            self.lease.tenant_id,
-            self.account,
-            unsubscribed=news.unsubscribed,
-            bounced=news.bounced,
-        )
-
-
-async def act_as(connection: AsyncConnection, account: CrmConnection) -> str:
-    """Let changes of this transaction be by the connector; return what it is called there."""
-    actor = f"connector:{account.row.connector}"
-    await connection.execute(SET_ACTOR, {"actor": actor})
-    return actor
-
-
-async def heed(
-    connection: AsyncConnection,
-    tenant_id: UUID,
-    account: CrmConnection,
-    *,
-    unsubscribed: Sequence[UUID],
-    bounced: Sequence[UUID],
-) -> None:
-    """Take over what the CRM says of people: who wants no mail, and whose address is dead."""
-    actor, title = await act_as(connection, account), account.crm.info.title
-    if bounced:
-        reason = f"bounced: {title}"
-        given = {"tenant": tenant_id, "ids": bounced, "reason": reason}
-        await connection.execute(BOUNCED, given)
-    if unsubscribed:
-        asked = {"tenant": tenant_id, "ids": unsubscribed}
-        emails = await connection.scalars(EMAILS, asked)
-        subjects = [one for one in map(whole_subject, emails) if one is not None]
-        if subjects:
-            by = Actor(tenant_id=tenant_id, user_id=None, name=actor)
-            await suppress_here(connection, by, subjects, f"unsubscribed in {title}")
+        await heed(connection, self.lease.tenant_id, self.account, news.people)
 
 
 async def entries_of(

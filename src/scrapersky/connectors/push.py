@@ -2,7 +2,8 @@
 
 Each batch passes three transactions. The first reads; the second says "being written", with when,
 before the first byte goes out; the third says what came of it. Who finds "being written" after a
-crash asks the CRM for our ids first, and writes again only what is not there.
+crash waits until no call of before can still be on its way, asks the CRM for our ids, and writes
+again only what is not there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from scrapersky.changes.subscriber import Lease
 from scrapersky.connectors.account import MATCH_EXISTING, CrmConnection
 from scrapersky.connectors.lead import SyncedLead, read_leads
 from scrapersky.connectors.mapping import mapped, merged
+from scrapersky.connectors.objection import PeopleNews, heed
 from scrapersky.connectors.outbox import (
     RECORDS,
     OutboxEntry,
@@ -39,8 +41,8 @@ from scrapersky.connectors.protocol import (
     WriteResult,
     Written,
 )
-from scrapersky.connectors.pull import heed
 from scrapersky.connectors.question import with_answers
+from scrapersky.connectors.stray import keep_made
 from scrapersky.connectors.values import normalised
 from scrapersky.errors import (
     BadCrmAnswer,
@@ -48,6 +50,7 @@ from scrapersky.errors import (
     CrmBusy,
     CrmError,
     CrmRejected,
+    SubscriptionTaken,
 )
 from scrapersky.records.sync import SyncState, SyncWrite
 
@@ -92,9 +95,8 @@ class Push:
     lease: Lease
     account: CrmConnection
     run_id: UUID
-    unsubscribed: list[UUID] = field(default_factory=list)
-    """People of ours that turned out to want no mail, by their records there."""
-    bounced: list[UUID] = field(default_factory=list)
+    people: PeopleNews = field(default_factory=PeopleNews)
+    """What their records say of people of ours."""
 
     @property
     def _connector(self) -> str:
@@ -118,6 +120,12 @@ class Push:
             return False
         # An update by their id is the same however often it is done.
         made = [one for one in entries if one.their_id is None]
+        if cut_off := [one for one in made if one.state is SyncState.SENDING]:
+            # Whoever sent it is gone, and their server may still be at it.
+            for entry in cut_off:
+                entry.state, entry.wait = SyncState.UNKNOWN, LOST_PAUSE
+            await self._store(cut_off, [])
+            return True
         found = await self._read_back(kind, made) if made else {}
         schema = await self.account.schema(kind)
         notes = []
@@ -126,7 +134,7 @@ class Push:
             if there is None:
                 self._send_again(entry)
                 continue
-            entry.their_id, entry.state = there.id, SyncState.DONE
+            entry.their_id, entry.state, entry.problem = there.id, SyncState.DONE, {}
             entry.snapshot |= {
                 name: normalised(value, schema.get(name))
                 for name, value in entry.sending.items()
@@ -211,15 +219,9 @@ class Push:
 
     async def _heed(self, connection: AsyncConnection) -> None:
         """Take over what reading told of people."""
-        if self.unsubscribed or self.bounced:
-            await heed(
-                connection,
-                self.lease.tenant_id,
-                self.account,
-                unsubscribed=self.unsubscribed,
-                bounced=self.bounced,
-            )
-        self.unsubscribed, self.bounced = [], []
+        people, self.people = self.people, PeopleNews()
+        if people != PeopleNews():
+            await heed(connection, self.lease.tenant_id, self.account, people)
 
     async def pending(
         self,
@@ -275,10 +277,8 @@ class Push:
                 continue
             entry.their_id = record.id
             there[entry.id] = record
-            if record.is_bounced:
-                self.bounced.append(entry.record_id)
+            self.people.add(self.account.crm.info, record, [entry.record_id])
             if record.is_unsubscribed:
-                self.unsubscribed.append(entry.record_id)
                 title = self.account.crm.info.title
                 entry.refuse({"": f"The person has unsubscribed in {title}."})
         return there
@@ -390,7 +390,18 @@ class Push:
             for one, result in zip(pending, results, strict=True)
             if isinstance(result, Written)
         ]
-        await self._store(entries, notes)
+        refused = [one for one in entries if one.state is SyncState.REFUSED]
+        is_doubtful = bool(refused) and self.account.forget_schema(kind)
+        for entry in refused if is_doubtful else ():
+            # It may be the schema that has changed since we have read it.
+            entry.put_back(timedelta())
+        try:
+            await self._store(entries, notes)
+        except SubscriptionTaken:
+            await keep_made(self.lease.engine, entries, notes)
+            raise
+        if is_doubtful:
+            await self.account.refuse_missing(kind)
 
     def _judged(
         self, pending: Sequence[PendingWrite], error: CrmError
@@ -408,7 +419,11 @@ class Push:
         entry.attempts += 1
         match result:
             case Written(their_id=their_id, linked_to=linked_to):
-                entry.state, entry.their_id = SyncState.DONE, their_id
+                entry.state, entry.their_id, entry.problem = (
+                    SyncState.DONE,
+                    their_id,
+                    {},
+                )
                 entry.linked_to = linked_to or entry.linked_to
                 entry.sending, entry.sent_at, entry.attempts = {}, None, 0
             case Unknown(why=why):

@@ -139,7 +139,8 @@ class CrmSession:
     """A connector's look at every answer, for what its headers say of limits; it returns how
     long to leave the account alone, if the answer says so in its own way."""
     may_send: "Callable[[], bool] | None" = None
-    """Asked before every call: a process that was held up too long is not to write any more."""
+    """Asked before the first byte of every call: a process that was held up too long is not to
+    write any more."""
     spared: float = 0.0
     """The share of a day's limits that calls leave for what may not wait."""
     calls: int = 0
@@ -188,12 +189,11 @@ class CrmSession:
 
     async def _send(self, call: CrmCall) -> CrmAnswer:
         url = self._address(call)
-        if self.may_send is not None and not self.may_send():
-            raise SubscriptionTaken("The connection may be another process's by now.")
         self.calls += 1
         began = time.monotonic()
         try:
-            exchange = await self.transport.send(url, self._request(call, url))
+            request = self._request(call, url)
+            exchange = await self.transport.send(url, request, self.may_send)
         except (BlockedAddress, BlockedScheme) as error:
             raise CrmError(self.mask(f"{url.host}: {error.why}")) from None
         except ConnectFailed as error:
@@ -350,8 +350,13 @@ class CrmTransport:
         ]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii") + body
 
-    async def send(self, url: Url, request: bytes) -> Exchange:
-        """Send a request; ConnectFailed if it cannot have been received."""
+    async def send(
+        self, url: Url, request: bytes, may_send: Callable[[], bool] | None = None
+    ) -> Exchange:
+        """Send a request; ConnectFailed if it cannot have been received.
+
+        `may_send` is asked once the connection is there: to make one takes a while.
+        """
         connection = self._pool.idle(url) or await self._connect(url)
         exchange = Exchange(
             str(url),
@@ -361,6 +366,9 @@ class CrmTransport:
             deadline=time.monotonic() + LIMITS.total.total_seconds(),
         )
         try:
+            if may_send is not None and not may_send():
+                text = "The connection may be another process's by now."
+                raise SubscriptionTaken(text)
             return await connection.ask(request, exchange)
         finally:
             self._pool.settle(url, connection)

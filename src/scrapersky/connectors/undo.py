@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import Row, Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.connectors.account import CrmConnection
@@ -64,12 +64,15 @@ async def undo_next(engine: AsyncEngine, opened: CrmConnection) -> UndoResult:
     return result
 
 
+def writes_of(sync_id: UUID) -> Select[Any]:
+    """Select everything that was written through a connection."""
+    return select(WRITES).where(WRITES.c.connection_id == sync_id)
+
+
 def of_run(sync_id: UUID, run_id: UUID | None, most: int | None) -> Any:  # noqa: ANN401 - a query
     """Select the writes of a run that were not taken back, the last one first."""
-    query = select(WRITES).where(
-        WRITES.c.connection_id == sync_id,
-        WRITES.c.run_id == run_id,
-        WRITES.c.undone_at.is_(None),
+    query = writes_of(sync_id).where(
+        WRITES.c.run_id == run_id, WRITES.c.undone_at.is_(None)
     )
     return query.order_by(WRITES.c.id.desc()).limit(most)
 

@@ -1,5 +1,7 @@
 """Compare values as a CRM means them: what it only writes another way is no difference."""
 
+import re
+from math import isfinite
 from typing import Final
 from uuid import UUID
 
@@ -7,6 +9,8 @@ from scrapersky.connectors.protocol import CrmField, CrmFieldType, CrmValue
 from scrapersky.kit.canonical import stored_phone
 
 TRUE_WORDS: Final = frozenset({"true", "1", "yes"})
+FALSE_WORDS: Final = frozenset({"false", "0", "no"})
+DAY: Final = re.compile(r"\d{4}-\d\d-\d\d(?=$|[T ])")
 LONGEST_PHONE: Final = 50
 
 
@@ -22,6 +26,26 @@ def normalised(value: CrmValue, field: CrmField | None = None) -> CrmValue:
     if kind is CrmFieldType.NUMBER or isinstance(value, int | float):
         return plain_number(value)
     return normalised_text(str(value).strip(), kind)
+
+
+def fitted(value: CrmValue, field: CrmField) -> CrmValue:
+    """Return a value as a field of this type holds it; None: it does not fit.
+
+    A number in a field of text would come back as a text, and differ from ours for ever.
+    """
+    text = str(plain_number(value) if isinstance(value, float) else value).strip()
+    match field.type:
+        case CrmFieldType.NUMBER:
+            number = plain_number(text)
+            return None if isinstance(number, str) else number
+        case CrmFieldType.BOOLEAN:
+            is_known = text.lower() in TRUE_WORDS | FALSE_WORDS
+            return text.lower() in TRUE_WORDS if is_known else None
+        case CrmFieldType.DATE:
+            day = DAY.match(text)
+            return day[0] if day else None
+        case _:
+            return text[: field.max_characters].strip() or None
 
 
 def normalised_text(text: str, kind: CrmFieldType) -> CrmValue:
@@ -48,6 +72,8 @@ def plain_number(value: CrmValue) -> CrmValue:
     try:
         number = float(str(value))
     except ValueError:
+        return str(value)
+    if not isfinite(number):
         return str(value)
     return int(number) if number.is_integer() else number
 

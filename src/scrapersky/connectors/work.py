@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 from sqlalchemy import Row, func, select, update
@@ -18,6 +18,7 @@ from scrapersky.connectors.account import (
     CONNECTIONS,
     ConnectorTools,
     CrmConnection,
+    SchemaMemory,
     open_connection,
 )
 from scrapersky.connectors.erasure import erase_next
@@ -44,6 +45,8 @@ STALE_SECONDS: Final = LEASE_SECONDS * 0.75
 """After so long without a renewal nothing is sent any more: somebody else may be at it."""
 PROBLEM_PAUSE: Final = timedelta(minutes=5)
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
+BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""It goes on while the machine sleeps, where there is such a clock."""
 NOT_UNDERSTOOD: Final = (LookupError, TypeError, ValueError, AttributeError)
 """What an answer of another shape than the vendor describes ends in."""
 
@@ -54,6 +57,7 @@ class ConnectionWork:
 
     lease: Lease
     tools: ConnectorTools
+    memory: SchemaMemory = field(default_factory=SchemaMemory)
     renewed: float = 0.0
     polled: datetime | None = None
     """When their changes were asked for last."""
@@ -66,7 +70,9 @@ class ConnectionWork:
         """Work until nothing is left; return when to come again."""
         row = await self._load()
         try:
-            account = open_connection(self.lease.engine, row, self.tools)
+            account = open_connection(
+                self.lease.engine, row, self.tools, memory=self.memory
+            )
             account.session.may_send = self._is_fresh
             account.session.spared = LISTENING_SHARE
             async with self._renewing():
@@ -93,7 +99,7 @@ class ConnectionWork:
         return after
 
     async def _load(self) -> Row[Any]:
-        self.renewed = time.monotonic()
+        self.renewed = since_boot()
         async with self.lease.engine.connect() as connection:
             query = select(CONNECTIONS).where(CONNECTIONS.c.id == self.lease.id)
             row = (await connection.execute(query)).one_or_none()
@@ -198,21 +204,15 @@ class ConnectionWork:
             await self._change({"run_at": None})
 
     async def _refuse_missing(self, account: CrmConnection) -> None:
-        """Raise CrmError if a mapped field was deleted there: nothing is written half."""
         for kind in account.crm.info.kinds:
-            if missing := await account.missing_fields(kind):
-                names = ", ".join(missing[:5])
-                raise CrmError(
-                    f"Mapped fields are not there any more: {names}.",
-                    hint="Map these values to other fields, or to none.",
-                )
+            await account.refuse_missing(kind)
 
     async def _change(self, values: Mapping[str, Any]) -> None:
         async with self.lease.transaction(values):
             pass
 
     def _is_fresh(self) -> bool:
-        return time.monotonic() - self.renewed < STALE_SECONDS
+        return since_boot() - self.renewed < STALE_SECONDS
 
     @contextlib.asynccontextmanager
     async def _renewing(self) -> AsyncIterator[None]:
@@ -222,7 +222,7 @@ class ConnectionWork:
         async def renew() -> None:
             while True:
                 await asyncio.sleep(RENEW_SECONDS)
-                began = time.monotonic()
+                began = since_boot()
                 try:
                     async with self.lease.transaction():
                         pass
@@ -256,6 +256,11 @@ class ConnectionWork:
             )
 
 
+def since_boot() -> float:
+    """Return the seconds by which a lease is known to be ours still."""
+    return time.clock_gettime(BOOT_CLOCK)
+
+
 @contextlib.contextmanager
 def sparing_nothing(account: CrmConnection) -> Iterator[None]:
     """Let calls take all that the day has left."""
@@ -268,8 +273,10 @@ def sparing_nothing(account: CrmConnection) -> Iterator[None]:
 
 def sync_subscriber(engine: AsyncEngine, tools: ConnectorTools) -> Subscriber:
     """Make what works on all connections that this process gets a lease of."""
+    memories: dict[UUID, SchemaMemory] = {}
 
     async def work(lease: Lease) -> timedelta | None:
-        return await ConnectionWork(lease, tools).work()
+        memory = memories.setdefault(lease.id, SchemaMemory())
+        return await ConnectionWork(lease, tools, memory).work()
 
     return Subscriber(engine, CONNECTIONS, work)

@@ -1,7 +1,7 @@
 """HubSpot's CRM as far as we use it, in the version of September 2026, on loopback."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal
 
@@ -78,7 +78,7 @@ class FakeHubSpot(FakeCrm):
         super().__init__(clock, seed=seed)
         self.skew = 0.0
         """Seconds by which this server's clock is ahead of everybody's."""
-        self.portal = Portal(Store(self.now, first=5000))
+        self.portal = Portal(Store(self.now, first=5000, looked_up=("domain",)))
         self.portal.store.lag = lambda: self.random.uniform(0, index_lag)
         self.token = TOKEN
         self.scopes = set(ALL_SCOPES)
@@ -284,7 +284,7 @@ class FakeHubSpot(FakeCrm):
                 raise refuse(f"There is no property {one['propertyName']}")
         hits = [
             (record, seen)
-            for record in self.portal.store.live(kind)
+            for record in self.candidates(kind, filters)
             if (seen := record.seen_by_search(self.now())) is not None
             and (
                 not groups
@@ -311,6 +311,15 @@ class FakeHubSpot(FakeCrm):
         if after + limit < len(hits):
             answer["paging"] = {"next": {"after": str(after + limit)}}
         return Reply(200, answer)
+
+    def candidates(self, kind: str, filters: list[dict[str, Any]]) -> Iterator[Record]:
+        """Yield what a search has to look at."""
+        store = self.portal.store
+        if len(filters) == 1 and filters[0]["operator"] == "IN":
+            [one] = filters
+            if one["propertyName"] in store.looked_up:
+                return store.holding(kind, one["propertyName"], one["values"])
+        return store.live(kind)
 
     # Routes: writing.
 

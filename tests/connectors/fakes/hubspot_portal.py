@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from tests.connectors.fakes.hubspot_errors import Fault, invalid, refuse
@@ -237,6 +238,7 @@ def iso(when: datetime) -> str:
     return f"{when:%Y-%m-%dT%H:%M:%S}.{when.microsecond // 1000:03d}Z"
 
 
+@lru_cache(maxsize=1 << 20)
 def comparable(value: Any) -> Any:
     """Order times written either way, and texts."""
     text = str(value or "")

@@ -174,6 +174,10 @@ class FakeMautic(FakeCrm):
                     f"{name}: This form should not contain extra fields.",
                     **{name: ["unknown"]},
                 )
+        for name, value in body.items():
+            if value and not fits(self.schema[ONE[kind]][name], value):
+                text = f"{name}: This value is not valid."
+                raise self.refuse(400, text, **{name: ["This value is not valid."]})
         if body.get("email") and not EMAIL.fullmatch(body["email"]):
             raise self.refuse(400, "email: not valid", email=["not valid"])
         return {k: v.lower() if k == "email" else v for k, v in body.items()}
@@ -211,3 +215,17 @@ class FakeMautic(FakeCrm):
                 "channel": "email",
             }
         )
+
+
+def fits(kind: str, value: str) -> bool:
+    """Say whether its form takes a value for a field of a type."""
+    match kind:
+        case "number":
+            return bool(re.fullmatch(r"-?\d+(\.\d+)?", value))
+        case "boolean":
+            return value in {"0", "1"}
+        case "date":
+            return bool(re.fullmatch(r"\d{4}-\d\d-\d\d", value))
+        case "select":
+            return value == "hot"
+    return True

@@ -1,7 +1,7 @@
 """The records of a CRM, who wrote what in them, and what its search index knows of them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -39,19 +39,29 @@ class Record:
 
     def seen_by_search(self, now: datetime) -> dict[str, Any] | None:
         """Return the fields as the index has them, or None if it has not heard of it."""
-        ready = [values for since, values in self.indexed if since <= now]
-        return ready[-1] if ready else None
+        for since, values in reversed(self.indexed):
+            if since <= now:
+                return values
+        return None
 
 
 class Store:
     """The records of one account."""
 
-    def __init__(self, now: Callable[[], datetime], first: int = 100) -> None:
+    def __init__(
+        self,
+        now: Callable[[], datetime],
+        first: int = 100,
+        looked_up: Sequence[str] = (),
+    ) -> None:
         self.records: dict[tuple[str, int], Record] = {}
         self.now = now
         self._next = first
         self.lag: Callable[[], float] = lambda: 0.0
         """Seconds until a write is found by searching; drawn for each."""
+        self.looked_up = looked_up
+        """Fields by whose values records are searched, among a hundred thousand of them too."""
+        self._holding: dict[tuple[str, str, str], dict[int, Record]] = {}
 
     def make(self, kind: str, values: Mapping[str, Any], by: str) -> Record:
         now = self.now()
@@ -77,6 +87,18 @@ class Store:
         visible = datetime.fromtimestamp(now.timestamp() + self.lag(), tz=now.tzinfo)
         kept = [pair for pair in record.indexed if pair[0] < visible]
         record.indexed = [*kept[-3:], (visible, dict(record.values))]
+        for name in self.looked_up:
+            if value := record.values.get(name):
+                held = self._holding.setdefault((record.kind, name, value.lower()), {})
+                held[record.id] = record
+
+    def holding(self, kind: str, name: str, values: Sequence[str]) -> Iterator[Record]:
+        """Yield the live records that have or had one of some values in a field."""
+        keys = dict.fromkeys((kind, name, one.lower()) for one in values)
+        found = [self._holding.get(key, {}) for key in keys]
+        for record in {k: v for part in found for k, v in part.items()}.values():
+            if record.is_live:
+                yield record
 
     def get(self, kind: str, number: int | str) -> Record | None:
         if isinstance(number, str):

@@ -809,8 +809,8 @@ class Operations:
     def list_connection_problems(
         self, connection_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> models.ListOutSyncRecordOut:
-        """List records that were refused, are not known to be written, or were deleted
-        there.
+        """List what a person may have to look at: refused, not known to be written,
+        deleted there.
         """
         return cast(
             "models.ListOutSyncRecordOut",

@@ -34,9 +34,10 @@ from scrapersky.api.tenancy import acting_for
 from scrapersky.api.time_list import PageAsked, read_latest
 from scrapersky.connectors.control import PREVIEWED_LEADS, preview, queue_run
 from scrapersky.connectors.difference import whole_difference
+from scrapersky.connectors.outbox import open_problems
 from scrapersky.connectors.protocol import CrmKind
 from scrapersky.connectors.question import answer_difference, open_differences
-from scrapersky.connectors.undo import undo_next
+from scrapersky.connectors.undo import undo_next, writes_of
 from scrapersky.curation.decision import selection_clause
 from scrapersky.errors import InvalidDecision, UnknownRecord
 from scrapersky.records import (
@@ -47,7 +48,6 @@ from scrapersky.records import (
     SyncWrite,
     kind_named,
 )
-from scrapersky.records.sync import OPEN_PROBLEMS
 
 router = APIRouter()
 
@@ -156,7 +156,7 @@ async def list_writes(
     await shown_row(connection, who, connection_id)
     found = await read_latest(
         connection,
-        select(*SyncWrite.__table__.c).where(SyncWrite.connection_id == connection_id),
+        writes_of(connection_id),
         SyncWrite.created_at,
         SyncWrite.id,
         scope=["connection-log", str(connection_id)],
@@ -173,14 +173,11 @@ async def list_writes(
 async def list_problems(
     connection_id: UUID, who: Admin, connection: Transaction, page: PageAsked
 ) -> ListOut[SyncRecordOut]:
-    """List records that were refused, are not known to be written, or were deleted there."""
+    """List what a person may have to look at: refused, not known to be written, deleted there."""
     await shown_row(connection, who, connection_id)
     found = await read_latest(
         connection,
-        select(*SyncRecord.__table__.c).where(
-            SyncRecord.connection_id == connection_id,
-            SyncRecord.state.in_(OPEN_PROBLEMS),
-        ),
+        open_problems(connection_id),
         SyncRecord.created_at,
         SyncRecord.id,
         scope=["connection-problems", str(connection_id)],

@@ -215,7 +215,7 @@ class LeadPreviewOut(BaseModel):
     refusal: str | None
     values: list[PreviewValue]
     unmatched: dict[str, str] = Field(
-        description="Values of ours that no option of their field stands for."
+        description="Values of ours that do not fit their field, and are left out."
     )
 
 
