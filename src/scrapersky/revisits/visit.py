@@ -103,6 +103,12 @@ START_BUDGET: Final = text(
     """UPDATE site_usage SET pages_fetched = 0, bytes = 0, parse_ms = 0
     WHERE domain_id = ANY(:domains)"""
 )
+# As they are compared: a mobile is a phone, and commas make no other address.
+FIELD: Final = "CASE e.field WHEN 'mobile' THEN 'phone' ELSE e.field END"
+VALUE: Final = """CASE e.field WHEN 'address'
+  THEN btrim(regexp_replace(lower(e.value), '\\W+', ' ', 'g')) ELSE e.value END"""
+# A page that alone holds something is needed; what no such page holds is asked for where most of
+# it stands together.
 QUEUE: Final = text(
     f"""WITH held AS MATERIALIZED (
       SELECT p.id, p.domain_id, p.url, p.clicks = 0 AS is_home, p.lastmod, p.sitemap_file_id,
@@ -120,17 +126,22 @@ QUEUE: Final = text(
         AND coalesce(f.etag, f.last_modified) IS NOT NULL
       WHERE h.has_values
       GROUP BY h.domain_id HAVING bool_and(f.id IS NOT NULL AND h.lastmod IS NOT NULL)
+    ), said AS MATERIALIZED (
+      SELECT *, count(*) OVER (PARTITION BY domain_id, field, value) AS pages FROM (
+        SELECT DISTINCT h.domain_id, e.page_id, {FIELD} AS field, {VALUE} AS value
+        FROM held h JOIN contact_evidence e ON e.page_id = h.id AND e.gone_at IS NULL
+          AND e.field = ANY(:fields)
+        UNION SELECT h.domain_id, h.id, 'person', o.name_key
+        FROM held h JOIN people o ON o.domain_id = h.domain_id AND o.gone_at IS NULL
+          AND (o.page_id = h.id OR o.evidence
+            @> jsonb_build_array(jsonb_build_object('url', h.url)))) AS s
     ), telling AS MATERIALIZED (
       SELECT DISTINCT ON (domain_id, field, value) page_id FROM (
-        SELECT s.*, count(*) OVER (PARTITION BY page_id) AS values FROM (
-          SELECT DISTINCT h.domain_id, e.page_id, e.field, e.value
-          FROM held h JOIN contact_evidence e ON e.page_id = h.id AND e.gone_at IS NULL
-            AND e.field = ANY(:fields)
-          UNION ALL SELECT h.domain_id, h.id, 'person', o.name_key
-          FROM held h JOIN people o ON o.domain_id = h.domain_id AND o.gone_at IS NULL
-            AND (o.page_id = h.id OR o.evidence
-              @> jsonb_build_array(jsonb_build_object('url', h.url)))) AS s) AS s
-      ORDER BY domain_id, field, value, values DESC, page_id
+        SELECT *, count(*) FILTER (WHERE NOT is_held) OVER (PARTITION BY page_id) AS more FROM (
+          SELECT *, bool_or(is_needed) OVER (PARTITION BY domain_id, field, value) AS is_held
+          FROM (SELECT *, bool_or(pages = 1) OVER (PARTITION BY page_id) AS is_needed
+            FROM said) AS s) AS s) AS s
+      ORDER BY domain_id, field, value, is_needed DESC, more DESC, page_id
     ), files AS (
       UPDATE sitemap_files SET sitemap_import_status = '{SitemapImportStatus.QUEUED}'
       WHERE id IN (SELECT unnest(files) FROM told)
