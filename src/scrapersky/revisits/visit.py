@@ -45,6 +45,9 @@ HAS_VALUES: Final = """(EXISTS (SELECT FROM contact_evidence e
   OR EXISTS (SELECT FROM people o WHERE o.page_id = p.id AND o.domain_id = p.domain_id
     AND o.gone_at IS NULL))"""
 """Whether a page says how to reach somebody: the others are not worth a request."""
+TELLS: Final = f"""f.sitemap_type NOT IN ('{SitemapKind.FEED}', '{SitemapKind.INDEX}')
+  AND coalesce(f.etag, f.last_modified) IS NOT NULL"""
+"""Whether a sitemap file says when its pages were changed, and that in few bytes."""
 WAKES: Final = ("sitemap_import", "page_curation")
 
 OF_SEARCH: Final = """SELECT DISTINCT b.domain_id FROM place_search_hits h
@@ -122,8 +125,7 @@ QUEUE: Final = text(
         AND v.unreachable_since IS NULL
       LEFT JOIN sitemap_files f ON f.id = h.sitemap_file_id
         AND f.sitemap_import_status = '{SitemapImportStatus.COMPLETE}'
-        AND f.sitemap_type NOT IN ('{SitemapKind.FEED}', '{SitemapKind.INDEX}')
-        AND coalesce(f.etag, f.last_modified) IS NOT NULL
+        AND {TELLS}
       WHERE h.has_values
       GROUP BY h.domain_id HAVING bool_and(f.id IS NOT NULL AND h.lastmod IS NOT NULL)
     ), said AS MATERIALIZED (
@@ -154,14 +156,19 @@ QUEUE: Final = text(
         OR h.id IN (SELECT page_id FROM telling))
       AND NOT EXISTS (SELECT FROM told t WHERE t.domain_id = h.domain_id)"""  # noqa: S608
 )
-# Where one page is not as it was, those are asked for too that only repeat what others say.
+# Where one page is not as it was, those are asked for too that only repeat what others say, unless
+# sitemaps say of each what has changed.
 QUEUE_REST: Final = text(
     f"""UPDATE pages p SET page_processing_status = '{PageProcessingStatus.QUEUED}'
     FROM site_visits v WHERE v.domain_id = p.domain_id AND p.domain_id = ANY(:domains)
       AND p.fetched_at < v.visited_at AND p.gone_at IS NULL
       AND p.page_processing_status IN {READ}
       AND p.page_curation_status <> '{PageCurationStatus.SKIPPED}'
-      AND {HAS_VALUES}"""  # noqa: S608 - our own words
+      AND {HAS_VALUES}
+      AND EXISTS (SELECT FROM pages p WHERE p.domain_id = v.domain_id
+        AND p.fetched_at IS NOT NULL AND p.gone_at IS NULL AND (p.lastmod IS NULL
+          OR NOT EXISTS (SELECT FROM sitemap_files f WHERE f.id = p.sitemap_file_id AND {TELLS}))
+        AND {HAS_VALUES})"""  # noqa: S608 - our own words
 )
 VISITED: Final = text(
     """SELECT domain_id FROM site_visits
