@@ -476,3 +476,50 @@ async def test_pages_that_repeat_what_others_say_were_all_asked_for(line: Line) 
     assert asked_when_nothing_changed == 1
     assert len(line.web.asked) == 7
     assert await line.rows(DIFFERENCES) == [("changed", "phone", OLD, NEW)]
+
+
+async def test_a_page_was_asked_for_whose_values_stand_on_two_others(
+    line: Line,
+) -> None:
+    domain = await read_first(line)
+    number, address = "+442079460456", "12 Mill Lane, London N1 7AA"
+    line.web.page(
+        "a.bv/imprint",
+        f"<p><a href='mailto:ada@a.bv'>ada@a.bv</a> <a href='tel:{OLD}'>{OLD}</a></p>"
+        f"<p><a href='tel:{number}'>{number}</a></p><address>{address}</address>",
+    )
+    line.web.page(
+        "a.bv/about",
+        f"<p><a href='mailto:office@a.bv'>office@a.bv</a> <a href='tel:{number}'>x</a></p>"
+        f"<address>{address.replace(',', '')}</address>",
+    )
+    for place in ("imprint", "about"):
+        await line.add_page(f"http://a.bv/{place}", domain)
+    await line.work("page_curation")
+
+    await visit(line, domain)
+
+    assert sorted(line.web.asked) == ["a.bv/about", "a.bv/contact"]
+
+
+async def test_the_rest_was_not_asked_for_where_a_sitemap_only_seemed_to_tell(
+    line: Line,
+) -> None:
+    other = "http://a.bv/imprint"
+    line.web.sitemap("a.bv/sitemap.xml", URL, other, lastmod="2026-10-01")
+    domain = await line.add_domain()
+    await line.add_sitemap(MAP, domain)
+    await line.work("sitemap_import")
+    line.web.page("a.bv/contact", contact_page(OLD))
+    line.web.page("a.bv/imprint", contact_page(OLD, note="imprint"))
+    await line.run("UPDATE pages SET page_processing_status = 'Queued'")
+    await line.work("page_curation")
+    # Without these it would be sent as a whole each time, so it is not asked.
+    await line.run("UPDATE sitemap_files SET etag = NULL, last_modified = NULL")
+    for place in ("contact", "imprint"):
+        line.web.page(f"a.bv/{place}", contact_page(NEW, note=place))
+
+    await visit(line, domain)
+
+    assert sorted(line.web.asked) == ["a.bv/contact", "a.bv/imprint"]
+    assert await line.rows(DIFFERENCES) == [("changed", "phone", OLD, NEW)]

@@ -1,6 +1,6 @@
 """What visits to pages have shown: stored for all pages that settle together, at once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 from uuid import UUID
@@ -109,7 +109,7 @@ async def store_visits(transaction: Transaction, visits: list[AnyVisit]) -> None
         )
         pages = [without_values(page) for page in again]
         differing = await note_site_differences(transaction.connection, known, pages)
-        await ask_for_rest(transaction.connection, untold(again) & differing)
+        await ask_for_rest(transaction.connection, differing)
         gone_from = {page.domain_id for page in again}
         await transaction.fetch(STORE_ORGANISATIONS, sorted(gone_from))
     read.sort(key=lambda one: one.page.tenant_id)
@@ -138,15 +138,6 @@ async def note_reachability(
     ]
     if silent:
         await note_silence(transaction.connection, silent)
-
-
-def untold(pages: Iterable[Page]) -> set[UUID]:
-    """Return the sites of pages of which no sitemap says when they were changed."""
-    return {
-        page.domain_id
-        for page in pages
-        if page.sitemap_file_id is None or page.lastmod is None
-    }
 
 
 def without_values(page: Page) -> PageReadAgain:
@@ -199,8 +190,7 @@ async def store_read(
             and visit.page.domain_id in again
         ]
         differing = await note_site_differences(transaction.connection, known, pages)
-        read = [one.page for one in visits if isinstance(one, PageVisit)]
-        await ask_for_rest(transaction.connection, untold(read) & differing)
+        await ask_for_rest(transaction.connection, differing)
 
 
 def follow_links(transaction: Transaction, one: "AllowedFindings") -> None:

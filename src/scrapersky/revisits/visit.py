@@ -45,6 +45,9 @@ HAS_VALUES: Final = """(EXISTS (SELECT FROM contact_evidence e
   OR EXISTS (SELECT FROM people o WHERE o.page_id = p.id AND o.domain_id = p.domain_id
     AND o.gone_at IS NULL))"""
 """Whether a page says how to reach somebody: the others are not worth a request."""
+TELLS: Final = f"""f.sitemap_type NOT IN ('{SitemapKind.FEED}', '{SitemapKind.INDEX}')
+  AND coalesce(f.etag, f.last_modified) IS NOT NULL"""
+"""Whether a sitemap file says when its pages were changed, and that in few bytes."""
 WAKES: Final = ("sitemap_import", "page_curation")
 
 OF_SEARCH: Final = """SELECT DISTINCT b.domain_id FROM place_search_hits h
@@ -103,6 +106,12 @@ START_BUDGET: Final = text(
     """UPDATE site_usage SET pages_fetched = 0, bytes = 0, parse_ms = 0
     WHERE domain_id = ANY(:domains)"""
 )
+# As they are compared: a mobile is a phone, and commas make no other address.
+FIELD: Final = "CASE e.field WHEN 'mobile' THEN 'phone' ELSE e.field END"
+VALUE: Final = """CASE e.field WHEN 'address'
+  THEN btrim(regexp_replace(lower(e.value), '\\W+', ' ', 'g')) ELSE e.value END"""
+# A page that alone holds something is needed; what no such page holds is asked for where most of
+# it stands together.
 QUEUE: Final = text(
     f"""WITH held AS MATERIALIZED (
       SELECT p.id, p.domain_id, p.url, p.clicks = 0 AS is_home, p.lastmod, p.sitemap_file_id,
@@ -116,21 +125,25 @@ QUEUE: Final = text(
         AND v.unreachable_since IS NULL
       LEFT JOIN sitemap_files f ON f.id = h.sitemap_file_id
         AND f.sitemap_import_status = '{SitemapImportStatus.COMPLETE}'
-        AND f.sitemap_type NOT IN ('{SitemapKind.FEED}', '{SitemapKind.INDEX}')
-        AND coalesce(f.etag, f.last_modified) IS NOT NULL
+        AND {TELLS}
       WHERE h.has_values
       GROUP BY h.domain_id HAVING bool_and(f.id IS NOT NULL AND h.lastmod IS NOT NULL)
+    ), said AS MATERIALIZED (
+      SELECT *, count(*) OVER (PARTITION BY domain_id, field, value) AS pages FROM (
+        SELECT DISTINCT h.domain_id, e.page_id, {FIELD} AS field, {VALUE} AS value
+        FROM held h JOIN contact_evidence e ON e.page_id = h.id AND e.gone_at IS NULL
+          AND e.field = ANY(:fields)
+        UNION SELECT h.domain_id, h.id, 'person', o.name_key
+        FROM held h JOIN people o ON o.domain_id = h.domain_id AND o.gone_at IS NULL
+          AND (o.page_id = h.id OR o.evidence
+            @> jsonb_build_array(jsonb_build_object('url', h.url)))) AS s
     ), telling AS MATERIALIZED (
       SELECT DISTINCT ON (domain_id, field, value) page_id FROM (
-        SELECT s.*, count(*) OVER (PARTITION BY page_id) AS values FROM (
-          SELECT DISTINCT h.domain_id, e.page_id, e.field, e.value
-          FROM held h JOIN contact_evidence e ON e.page_id = h.id AND e.gone_at IS NULL
-            AND e.field = ANY(:fields)
-          UNION ALL SELECT h.domain_id, h.id, 'person', o.name_key
-          FROM held h JOIN people o ON o.domain_id = h.domain_id AND o.gone_at IS NULL
-            AND (o.page_id = h.id OR o.evidence
-              @> jsonb_build_array(jsonb_build_object('url', h.url)))) AS s) AS s
-      ORDER BY domain_id, field, value, values DESC, page_id
+        SELECT *, count(*) FILTER (WHERE NOT is_held) OVER (PARTITION BY page_id) AS more FROM (
+          SELECT *, bool_or(is_needed) OVER (PARTITION BY domain_id, field, value) AS is_held
+          FROM (SELECT *, bool_or(pages = 1) OVER (PARTITION BY page_id) AS is_needed
+            FROM said) AS s) AS s) AS s
+      ORDER BY domain_id, field, value, is_needed DESC, more DESC, page_id
     ), files AS (
       UPDATE sitemap_files SET sitemap_import_status = '{SitemapImportStatus.QUEUED}'
       WHERE id IN (SELECT unnest(files) FROM told)
@@ -143,14 +156,19 @@ QUEUE: Final = text(
         OR h.id IN (SELECT page_id FROM telling))
       AND NOT EXISTS (SELECT FROM told t WHERE t.domain_id = h.domain_id)"""  # noqa: S608
 )
-# Where one page is not as it was, those are asked for too that only repeat what others say.
+# Where one page is not as it was, those are asked for too that only repeat what others say, unless
+# sitemaps say of each what has changed.
 QUEUE_REST: Final = text(
     f"""UPDATE pages p SET page_processing_status = '{PageProcessingStatus.QUEUED}'
     FROM site_visits v WHERE v.domain_id = p.domain_id AND p.domain_id = ANY(:domains)
       AND p.fetched_at < v.visited_at AND p.gone_at IS NULL
       AND p.page_processing_status IN {READ}
       AND p.page_curation_status <> '{PageCurationStatus.SKIPPED}'
-      AND {HAS_VALUES}"""  # noqa: S608 - our own words
+      AND {HAS_VALUES}
+      AND EXISTS (SELECT FROM pages p WHERE p.domain_id = v.domain_id
+        AND p.fetched_at IS NOT NULL AND p.gone_at IS NULL AND (p.lastmod IS NULL
+          OR NOT EXISTS (SELECT FROM sitemap_files f WHERE f.id = p.sitemap_file_id AND {TELLS}))
+        AND {HAS_VALUES})"""  # noqa: S608 - our own words
 )
 VISITED: Final = text(
     """SELECT domain_id FROM site_visits
