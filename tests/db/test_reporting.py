@@ -1,6 +1,7 @@
 """What BI tools read: the views of one tenant, as a user of the database who owns nothing."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sqlalchemy import text
 from scrapersky.db.connection import connect, parse_target
 from scrapersky.db.migrate import apply, upgrade
 from scrapersky.db.reporting import (
+    MOST_CONNECTIONS,
     STOPPED_STATUS,
     VIEWS,
     grant_reading,
@@ -59,6 +61,11 @@ class Reading:
     @property
     def dsn(self) -> str:
         return self.owner.replace("postgres@", f"{self.role}@")
+
+    def let_make_temporary_tables(self) -> None:
+        """As on a server whose database belongs to somebody else."""
+        with psycopg.connect(self.owner, autocommit=True) as connection:
+            connection.execute(f'GRANT TEMPORARY ON DATABASE "{self.name}" TO PUBLIC')
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.dsn, autocommit=True) as connection:
@@ -128,6 +135,10 @@ async def test_a_reader_sees_the_records_of_its_tenant_and_of_no_other(
         "SET ROLE scrapersky_api",
         "SET SESSION AUTHORIZATION postgres",
         "CREATE VIEW reporting.mine AS SELECT 1",
+        "CREATE TEMPORARY TABLE filling_the_disk (x int)",
+        "SELECT pg_advisory_lock(hashtextextended('page_curation', 0))",
+        "SELECT pg_try_advisory_xact_lock_shared(1, 2)",
+        "SELECT lo_from_bytea(0, 'filling the disk')",
     ],
 )
 async def test_a_reader_can_read_nothing_else_and_write_nothing(
@@ -139,6 +150,7 @@ async def test_a_reader_can_read_nothing_else_and_write_nothing(
 
 async def test_what_a_reader_sets_shows_it_no_other_tenant(reading: Reading) -> None:
     one, two = map(str, reading.tenants)
+    reading.let_make_temporary_tables()
     with psycopg.connect(reading.dsn, autocommit=True) as connection:
         connection.execute("SET default_transaction_read_only = off")
         connection.execute(
@@ -156,6 +168,54 @@ async def test_what_a_reader_sets_shows_it_no_other_tenant(reading: Reading) -> 
         connection.execute("SELECT count(*) FROM contacts WHERE pg_temp.seen(email)")
 
     assert seen == [f"ada@{one}.bv"]
+
+
+async def test_a_reader_cannot_have_our_trigger_functions_delete_pages_as_the_owner(
+    reading: Reading,
+) -> None:
+    reading.let_make_temporary_tables()
+    with psycopg.connect(reading.owner, autocommit=True) as owner:
+        owner.execute(
+            "INSERT INTO pages (tenant_id, domain_id, url)"
+            " SELECT tenant_id, id, 'https://' || domain || '/' FROM domains"
+        )
+        callable_by_all = owner.execute(
+            "SELECT oid::regprocedure FROM pg_proc WHERE prosecdef"
+            " AND has_function_privilege(%s, oid, 'EXECUTE')",
+            (reading.role,),
+        )
+        assert callable_by_all.fetchall() == []
+
+    with psycopg.connect(reading.dsn, autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        connection.execute("CREATE TEMPORARY TABLE domains (id uuid)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(
+                "CREATE TRIGGER mine AFTER DELETE ON pg_temp.domains"
+                " REFERENCING OLD TABLE AS deleted"
+                " FOR EACH STATEMENT EXECUTE FUNCTION public.follow_to_pages()"
+            )
+    with psycopg.connect(reading.owner, autocommit=True) as owner:
+        # Those who may delete domains still have the pages go with them.
+        owner.execute("DELETE FROM domains WHERE tenant_id = %s", (reading.tenants[0],))
+        left = owner.execute("SELECT DISTINCT tenant_id FROM pages").fetchall()
+    assert left == [(reading.tenants[1],)]
+
+
+async def test_a_reader_cannot_take_every_connection_of_the_server(
+    reading: Reading,
+) -> None:
+    with contextlib.ExitStack() as held:
+        for _ in range(MOST_CONNECTIONS):
+            held.enter_context(psycopg.connect(reading.dsn))
+        with pytest.raises(psycopg.OperationalError, match="too many connections"):
+            psycopg.connect(reading.dsn)
+
+
+async def test_the_api_keeps_the_locks_that_readers_have_not(reading: Reading) -> None:
+    with psycopg.connect(reading.owner, autocommit=True) as owner:
+        owner.execute("SET ROLE scrapersky_api")
+        owner.execute("SELECT pg_advisory_xact_lock(1)")
 
 
 async def test_the_status_that_hides_a_company_is_the_records_own() -> None:

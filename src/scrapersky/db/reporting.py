@@ -16,12 +16,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.db.connection import sqlstate_of
+from scrapersky.db.migrations.row_security import ROLE as API_ROLE
 from scrapersky.db.roles import literal, quote_name
 from scrapersky.errors import DatabaseUnsuitable
 
 SCHEMA: Final = "reporting"
 PASSWORD_BYTES: Final = 24
 NO_RIGHT: Final = "42501"
+MOST_CONNECTIONS: Final = 5
+"""Of a reader that is made here: dashboards share them, and leave the others to our processes."""
 MADE_SCHEMA: Final = f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"
 MADE_READERS: Final = (
     f"CREATE TABLE IF NOT EXISTS {SCHEMA}.readers (role name PRIMARY KEY, tenant_id uuid"
@@ -66,6 +69,22 @@ VIEWS: Final[Mapping[str, str]] = {
     FROM public.place_searches c WHERE c.{MINE}""",
 }
 """Who must not be contacted is in none, as in no file. Erased and suppressed rows are deleted."""
+# Everybody who can log in may make temporary tables, hold any advisory lock and store large
+# objects: enough to stop our processes, or to fill the disk. The API's role keeps the locks, and
+# with it the owner and the users of our processes, who are its members.
+KEEP_TO_OURSELVES: Final = f"""DO $$
+DECLARE found regprocedure;
+BEGIN
+  EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+  IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    FOR found IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+      AND proname ~ '^(pg_(try_)?advisory_|lo_(creat|create|from_bytea|put)$)'
+    LOOP
+      EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', found);
+      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO {API_ROLE}', found);
+    END LOOP;
+  END IF;
+END $$"""
 HAS_SCHEMA: Final = text("SELECT to_regclass('reporting.readers') IS NOT NULL")
 READERS: Final = text("SELECT role FROM reporting.readers ORDER BY role")
 
@@ -113,16 +132,18 @@ async def grant_reading(
             hint="Choose another name.",
         )
     password = secrets.token_urlsafe(PASSWORD_BYTES) if is_mighty is None else None
-    statements = [MADE_SCHEMA, MADE_READERS]
+    statements = [MADE_SCHEMA, MADE_READERS, KEEP_TO_OURSELVES]
     if password:
         statements.append(
-            f"CREATE ROLE {quote_name(role)} LOGIN PASSWORD {literal(password)}"
+            f"CREATE ROLE {quote_name(role)} LOGIN CONNECTION LIMIT {MOST_CONNECTIONS}"
+            f" PASSWORD {literal(password)}"
         )
         statements += [
             f"ALTER ROLE {quote_name(role)} SET {setting}"
             for setting in (
                 "default_transaction_read_only = on",
                 "statement_timeout = '60s'",
+                "idle_in_transaction_session_timeout = '60s'",
                 f"search_path = {SCHEMA}",
             )
         ]
