@@ -19,7 +19,7 @@ MIN_CONFIDENCE: Final = 0.65
 """How sure the only person must be one: a heading that was taken for a name has no inbox."""
 MOST_INBOXES: Final = 2
 """Addresses that a business of one person has at most."""
-SURE: Final = 0.85
+REACH_CONFIDENCE: Final = 0.85
 """How likely the inbox of such a business reaches that person."""
 # Pages that are still to be read may name others.
 FIND_ALONE: Final = f"""
@@ -57,7 +57,7 @@ WITH alone AS (SELECT * FROM people WHERE id = ANY($1)
 INSERT INTO contact_evidence (tenant_id, page_id, robots, seen_at, contact_id, field,
   value, url, snippet, method, confidence, snapshot_id, span_start, span_end)
 SELECT n.tenant_id, p.page_id, e->>'robots', (e->>'seen_at')::timestamptz, n.id, 'name',
-  p.name, e->>'url', e->>'snippet', '{METHOD}', p.confidence * {SURE},
+  p.name, e->>'url', e->>'snippet', '{METHOD}', p.confidence * {REACH_CONFIDENCE},
   (e->>'snapshot')::uuid, (e->'span'->>0)::int, (e->'span'->>1)::int
 FROM named n JOIN alone p ON p.id = n.person_id, jsonb_array_elements(p.evidence) AS e
 ON CONFLICT DO NOTHING

@@ -28,7 +28,13 @@ def small_pattern(pattern: str) -> re.Pattern[str]:
 
 
 # What else is the same letter where case is ignored.
-_DOTS: Final = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
+_DOTS: Final = str.maketrans(
+    {
+        "İ": "i",
+        "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+        "\N{LATIN SMALL LETTER LONG S}": "s",
+    }
+)
 
 
 def fold(text: str) -> str:
