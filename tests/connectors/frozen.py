@@ -26,7 +26,8 @@ from tests.connectors.fakes.clock import StillClock
 
 def freezing(of: type[Any], name: str, at: int) -> None:
     """Let the process stop where a function is given the request that makes a company."""
-    as_it_is, frozen = getattr(of, name), []
+    as_it_is = getattr(of, name)
+    frozen: list[bool] = []
 
     async def stop(*given: Any) -> Any:
         if not frozen and given[at].startswith(b"POST /api/v2/organizations"):

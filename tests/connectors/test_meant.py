@@ -7,6 +7,7 @@ are drawn: a record is either refused, with a reason, or holds what was meant.
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -131,12 +132,14 @@ async def account(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Any, ..
     vendor, clock = VENDORS[request.param], StillClock()
     options = dict(vendor.options)
     async with vendor.fake(clock) as fake:
-        given = (vendor.connector, fake.url, vendor.credential, clock)
-        async with connected(*given, **options) as connector:
+        as_given = partial(
+            connected, vendor.connector, fake.url, vendor.credential, clock
+        )
+        async with as_given(**options) as connector:
             for kind in CrmKind:
                 made = await connector.make_fields(kind, own_fields())
                 options |= {f"field:{kind}:{name}": own for name, own in made.items()}
-        async with connected(*given, **options) as connector:
+        async with as_given(**options) as connector:
             yield connector, fake, vendor
 
 

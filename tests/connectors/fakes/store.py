@@ -39,7 +39,7 @@ class Record:
 
     def seen_by_search(self, now: datetime) -> dict[str, Any] | None:
         """Return the fields as the index has them, or None if it has not heard of it."""
-        for since, values in reversed(self.indexed):
+        for since, values in self.indexed[::-1]:
             if since <= now:
                 return values
         return None
