@@ -267,15 +267,15 @@ def _assembled(
     )
 
 
-def _staff_lines(people: Sightings[PersonSighting]) -> frozenset[int]:
-    """Give the lines that name somebody who is surely of the business."""
-    return frozenset(
-        found.line
+def _staff_lines(people: Sightings[PersonSighting]) -> dict[int, str | None]:
+    """Give the lines that name somebody who is surely of the business, and their roles."""
+    return {
+        found.line: found.role
         for seen in people.values()
         for found in seen
         if not found.is_customer
         and (found.confidence or 0.0) >= (SURELY_STAFF if found.role else SURELY_KNOWN)
-    )
+    }
 
 
 def _placed(

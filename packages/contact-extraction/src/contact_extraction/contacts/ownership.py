@@ -54,6 +54,7 @@ MAX_WEIGHED: Final = 20
 """Sightings of one value that are weighed: those that follow are of the same kind."""
 SURELY_OWN: Final = 0.97
 MANY_FIRMS: Final = 3
+NOBODY: Final[Mapping[int, str | None]] = {}
 MIN_OWN: Final = 0.5
 WEIGHTS: Final = "ownership_weights"
 HOME_PATHS: Final = ("", "index.html", "index.htm", "index.php", "home")
@@ -162,8 +163,8 @@ class PageContext:
     firm: frozenset[str] = frozenset()
     """Folded words of what the page calls the business."""
     url: str = ""
-    staff: frozenset[int] = frozenset()
-    """The lines that name people of the business."""
+    staff: Mapping[int, str | None] = field(default_factory=dict)
+    """The lines that name people of the business, and their roles."""
     others: dict[int, ValueOwner | None] = field(default_factory=dict)
     """Whom the lines above values name: every value asks for ten of them."""
     is_reached_everywhere: bool = False
@@ -203,9 +204,16 @@ class PageContext:
     @cached_property
     def below_others(self) -> frozenset[int]:
         """Give the lines below a heading about others, up to the next one of its rank."""
+        lines = self.sheet.lines
+        # "Partner" below a lawyer's name heads what reaches that lawyer.
+        roles = {
+            line.text
+            for above, line in enumerate(lines[1:])
+            if line.heading and self.staff.get(above) == line.text
+        }
         return lines_below(
-            self.sheet.lines,
-            heads_other_firms,
+            lines,
+            lambda heading: heading not in roles and heads_other_firms(heading),
             _is_own_again,
         )
 
@@ -276,7 +284,7 @@ def setting_of(
     url: str,
     site: str | None,
     firm: Iterable[str],
-    staff: frozenset[int] = frozenset(),
+    staff: Mapping[int, str | None] = NOBODY,
     *,
     reached: Iterable[int] = (),
 ) -> PageContext:
