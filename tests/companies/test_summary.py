@@ -1,10 +1,12 @@
 """The row of the lead list: the best of everything that is known, and why."""
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
 from scrapersky.records import Person
+from scrapersky.records.contact import Evidence
 from tests.companies.conftest import Trade
 
 SITE = "https://www.kunze.example/"
@@ -56,6 +58,38 @@ async def test_the_decision_makers_own_address_is_best_and_says_why(
     )
     assert company.decision_maker_id == owner
     assert company.confidence == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [("only_person", "free mail"), ("legal_notice", "free mail"), ("role", "person")],
+)
+async def test_the_inbox_of_a_one_person_business_was_that_person_s_own(
+    trade: Trade, method: str, kind: str
+) -> None:
+    domain = await a_company(trade)
+    await an_owner(trade, domain)
+    contact = await trade.contact(
+        domain, email="teeth.and.more@gmx.example", email_type="FREE", name=OWNER
+    )
+    await trade.add(
+        Evidence,
+        contact_id=contact,
+        field="name",
+        value=OWNER,
+        url=SITE,
+        snippet=OWNER,
+        method=method,
+        confidence=0.8,
+        robots="allowed",
+        seen_at=datetime.now(UTC),
+    )
+
+    await trade.match()
+
+    (company,) = await trade.companies()
+    assert company.email_contact_id == contact
+    assert company.email_kind == kind
 
 
 async def test_an_undeliverable_or_skipped_address_is_never_best(trade: Trade) -> None:

@@ -89,6 +89,7 @@ export const texts = {
       street_word: "Street name",
       role: "Beside a job title",
       name_list: "In a list of names",
+      legal_notice: "The only person the legal notice names",
       only_person: "The only person the website names",
       honorific: "Beside a title",
     },

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from contact_extraction.contacts import REACHED_THROUGH
 from contact_extraction.contacts.confidence import LEAST_SURE
 from contact_extraction.email_type import EmailType
 from scrapersky.companies.judging import judge_companies
@@ -30,10 +31,14 @@ LOCAL: Final = LETTERS.format("split_part(y.email, '@', 1)")
 OF_THE_COMPANY: Final = f"""{LOCAL} IN ({LETTERS.format("split_part(d.domain, '.', 1)")},
     {LETTERS.format("coalesce(j.name, '')")})
   AND {LOCAL} <> {LETTERS.format("y.name")}"""
-# What stands beside several people, and what names a function, reaches none of them alone.
+# What stands beside several people, and what names a function, reaches none of them alone; what
+# bears a name only because a website names nobody else is the business's.
 OWN_ADDRESS: Final = f"""y.name IS NOT NULL AND y.email_type <> '{EmailType.SERVICE}'
   AND NOT ({OF_THE_COMPANY}) AND (SELECT count(*) FROM people o
-    WHERE o.domain_id = y.domain_id AND o.email = y.email) < 2"""  # noqa: S608 - our own label
+    WHERE o.domain_id = y.domain_id AND o.email = y.email) < 2
+  AND NOT coalesce((SELECT bool_and(w.method = ANY('{{{", ".join(REACHED_THROUGH)}}}'))
+    FROM contact_evidence w
+    WHERE w.contact_id = y.id AND w.field = 'name' AND w.value = y.name), false)"""  # noqa: S608 - our own label
 
 # Of a website of several branches, what stands beside another town is of another branch.
 OF_THIS_BRANCH: Final = """coalesce(y.phone = j.phone, false)

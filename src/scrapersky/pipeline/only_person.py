@@ -8,13 +8,14 @@ names somebody else, the name is taken back.
 from typing import Final
 from uuid import UUID
 
+from contact_extraction.contacts import Method
 from contact_extraction.contacts.confidence import LEAST_SURE
 from contact_extraction.seniority import Seniority
 from curation_sdk import Transaction
 from scrapersky.records.contact import BY_HAND
 from scrapersky.records.status import PageProcessingStatus
 
-METHOD: Final = "only_person"
+METHOD: Final = Method.ONLY_PERSON.value
 MIN_CONFIDENCE: Final = 0.65
 """How sure the only person must be one: a heading that was taken for a name has no inbox."""
 MOST_INBOXES: Final = 2

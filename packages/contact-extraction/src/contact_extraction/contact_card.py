@@ -11,6 +11,7 @@ from contact_extraction.contacts import (
     Contacts,
     Email,
     Group,
+    Method,
     PersonLink,
     Phone,
     PhoneKind,
@@ -187,7 +188,10 @@ def values(
         person = link.person
         # Theirs alone: right about who they are, and about whose it is.
         sure = round(person.confidence * link.confidence, 3)
-        yield "name", person.name, person.evidence, sure
+        seen = person.evidence
+        if link.is_shared:
+            seen = tuple(replace(one, method=Method.LEGAL_NOTICE) for one in seen)
+        yield "name", person.name, seen, sure
         if person.role is not None:
             sure = role_confidence(sure)
             yield "role", person.role, person.evidence, sure

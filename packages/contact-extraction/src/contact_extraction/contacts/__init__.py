@@ -2,6 +2,7 @@
 
 from contact_extraction.contacts.model import (
     NO_HINTS,
+    REACHED_THROUGH,
     Address,
     Citation,
     Contacts,
@@ -23,6 +24,7 @@ from contact_extraction.contacts.social import Profile, read_profile
 
 __all__ = [
     "NO_HINTS",
+    "REACHED_THROUGH",
     "Address",
     "Citation",
     "Contacts",

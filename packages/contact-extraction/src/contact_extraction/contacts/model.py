@@ -37,6 +37,12 @@ class Method(StrEnum):
     ROLE = "role"
     NAME_LIST = "name_list"
     TITLE_OF_ADDRESS = "honorific"
+    LEGAL_NOTICE = "legal_notice"
+    ONLY_PERSON = "only_person"
+
+
+REACHED_THROUGH: Final = (Method.LEGAL_NOTICE, Method.ONLY_PERSON)
+"""How it is known whom an address of the business reaches: it is not their own."""
 
 
 @dataclass(frozen=True, slots=True)

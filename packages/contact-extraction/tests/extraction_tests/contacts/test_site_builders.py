@@ -36,9 +36,11 @@ def test_a_page_of_a_site_builder_is_read(page: dict[str, Any]) -> None:
     named = {
         name_key(card.name): card.email.address
         for card in cards
-        if card.name and card.email
+        if card.name and card.email and not card.is_shared
     }
     assert named == {name_key(name): email for email, name in page["named"].items()}
+    reached = {c.email.address: c.name for c in cards if c.email and c.is_shared}
+    assert reached == page.get("reaches", {})
     if street := page.get("street"):
         assert any(street in one.text for one in contacts.addresses)
     if name := page.get("organisation"):
