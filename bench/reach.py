@@ -2,8 +2,10 @@
 
     python -m bench.reach [--quick]
 
-`feed_cost` is the share that the log adds to settling: the engine works items of `domains` with a
-stage that does nothing, with and without the log's triggers, by turns. A follower then reads what
+`feed_cost` is the share that the log adds to the processor time of claiming and settling, here and
+in PostgreSQL: the engine works items of `domains` with a stage that does nothing, with and without
+the log's trigger, by turns. That is the dearest case: whatever a stage does makes the share
+smaller. `feed_us_a_change` is what one entry costs. A follower then reads what
 is written at a steady rate, and ten endpoints receive it: one is dead, one is slow. Those eight
 that are well are waited for until nothing is left to send, so that what is missed then is lost.
 """
@@ -12,6 +14,7 @@ import argparse
 import asyncio
 import json
 import math
+import os
 import statistics
 import sys
 import tempfile
@@ -20,6 +23,7 @@ from asyncio.subprocess import PIPE
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -83,18 +87,36 @@ async def settle(_domain: Domain, _tools: object) -> curation_sdk.Outcome:
     return curation_sdk.Done()
 
 
-async def turn(engine: AsyncEngine, *, logged: bool) -> float:
-    """Settle items, with or without the log; return the seconds."""
+def processor_seconds(server: psutil.Process) -> float:
+    """Sum the processor time of this process and of the server's processes, to the nanosecond."""
+    tasks = (
+        task
+        for pid in (os.getpid(), *(each.pid for each in server.children()))
+        for task in Path(f"/proc/{pid}/task").glob("*/schedstat")
+    )
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What settling all rows took."""
+
+    wall: float
+    processor: float
+
+
+async def turn(engine: AsyncEngine, server: psutil.Process, *, logged: bool) -> Turn:
+    """Settle items, with or without the log."""
     await enable_log(engine, enabled=False)
     async with engine.begin() as connection:
         await connection.execute(QUEUE)
     await enable_log(engine, enabled=logged)
     async with curation_sdk.Worker(engine, [settle]) as worker:
-        began = time.perf_counter()
+        began, used = time.perf_counter(), processor_seconds(server)
         await worker.drain("reach", within=timedelta(minutes=2))
-        seconds = time.perf_counter() - began
+        found = Turn(time.perf_counter() - began, processor_seconds(server) - used)
     await enable_log(engine, enabled=True)
-    return seconds
+    return found
 
 
 async def enable_log(engine: AsyncEngine, *, enabled: bool) -> None:
@@ -103,20 +125,35 @@ async def enable_log(engine: AsyncEngine, *, enabled: bool) -> None:
         await connection.execute(text(f"ALTER TABLE domains {word} TRIGGER log_update"))
 
 
+async def server_of(engine: AsyncEngine) -> psutil.Process:
+    async with engine.connect() as connection:
+        pid = await connection.scalar(text("SELECT pg_backend_pid()"))
+    parent = psutil.Process(pid).parent()
+    assert parent
+    return parent
+
+
 async def feed_cost(engine: AsyncEngine, turns: int) -> dict[str, float]:
     """Return the share that the log adds to settling, and settled items a second."""
-    seconds: dict[bool, list[float]] = {True: [], False: []}
-    await turn(engine, logged=True)  # statements are prepared
+    server = await server_of(engine)
+    found: dict[bool, list[Turn]] = {True: [], False: []}
+    entries = text("SELECT count(*) FROM record_changes")
+    await turn(engine, server, logged=True)  # statements are prepared
+    async with engine.connect() as connection:
+        before = await connection.scalar(entries)
     for number in range(turns):
         # Whoever is second finds more dead rows: by turns.
         for logged in (True, False) if number % 2 else (False, True):
-            seconds[logged].append(await turn(engine, logged=logged))
+            found[logged].append(await turn(engine, server, logged=logged))
+    async with engine.connect() as connection:
+        written = (await connection.scalar(entries) - before) / turns
     # What else the machine does slows one turn or its neighbour: compared are neighbours.
-    ratios = sorted(
-        logged / bare - 1
-        for logged, bare in zip(seconds[True], seconds[False], strict=True)
-    )
-    middle = statistics.median(ratios)
+    pairs = [
+        (on.processor, off.processor)
+        for on, off in zip(found[True], found[False], strict=True)
+    ]
+    ratios = sorted(on / off - 1 for on, off in pairs)
+    added = statistics.median(on - off for on, off in pairs)
     # Between these the true median is, 19 times of 20.
     aside = math.ceil(0.98 * math.sqrt(len(ratios)))
     low, high = (
@@ -124,10 +161,13 @@ async def feed_cost(engine: AsyncEngine, turns: int) -> dict[str, float]:
         ratios[min(len(ratios) - 1, len(ratios) // 2 + aside)],
     )
     return {
-        "feed_cost": round(middle, 3),
+        "feed_cost": round(statistics.median(ratios), 3),
         "feed_cost_from": round(low, 3),
         "feed_cost_to": round(high, 3),
-        "settled_per_second": round(CHANGED_ROWS / min(seconds[True])),
+        "feed_us_a_change": round(added / written * 1e6, 1),
+        "settled_per_second": round(
+            CHANGED_ROWS / min(each.wall for each in found[True])
+        ),
     }
 
 
