@@ -275,6 +275,7 @@ def test_the_example_file_uncommented_is_the_default(tmp_path: Path) -> None:
     assert len(lines) == len(VARIABLES)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(sorted(VARIABLES)), st.text(max_size=20)))
 def test_no_value_makes_loading_fail_in_an_unforeseen_way(
     environ: dict[str, str],

@@ -23,6 +23,9 @@ from tests.adopt.old_system import add_old, key
 from tests.cli.rig import execute
 from tests.conftest import TestDatabase, TestServer
 
+pytestmark = pytest.mark.slow
+
+
 LEDGER = """SELECT c.id::text, c.email, c.domain_id::text, c.page_id::text, p.url,
     b.name, b.domain_id::text, l.source_place_id
   FROM contacts c JOIN pages p ON p.id = c.page_id

@@ -46,6 +46,7 @@ def unencoded(postgres_server: TestServer) -> Iterator[TestDatabase]:
     postgres_server.run(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.mark.slow
 def test_databases_that_are_not_the_old_system_ended_in_a_traceback(
     adopter: Adopter, unencoded: TestDatabase
 ) -> None:

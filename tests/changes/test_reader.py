@@ -145,6 +145,7 @@ async def test_a_large_transaction_that_commits_late_is_read_in_parts(log: Log) 
     assert [entry.record_id for entry in await log.read(limit=7)] == [last]
 
 
+@pytest.mark.slow
 async def test_nothing_is_missed_or_told_twice_among_overlapping_transactions(
     log: Log,
 ) -> None:

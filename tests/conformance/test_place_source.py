@@ -8,7 +8,7 @@ import random
 import signal
 import sys
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
@@ -64,24 +64,34 @@ FAULTS = {
 }
 
 
-@pytest.fixture(params=list(RIGS))
+# Without its survey Google is asked by the same client: a look after every push is enough.
+def rigs(names: Iterable[str]) -> list[Any]:
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if name == PRICED[1] else [])
+        for name in names
+    ]
+
+
+@pytest.fixture(params=rigs(RIGS))
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
     async with AsyncExitStack() as stack:
         yield await enter(stack, request.param, tmp_path)
 
 
-# Without its survey Google is asked by the same client: a few troubles tell of all.
+# A few troubles tell of all.
 TROUBLES = [
     pytest.param(
         *(rig, name),
-        marks=[pytest.mark.long]
-        if rig == PRICED[1] and name not in {"cut", "hang", "wrong-type", "429"}
-        else [],
+        marks=[]
+        if rig != PRICED[1]
+        else [pytest.mark.slow]
+        if name in {"cut", "hang", "wrong-type", "429"}
+        else [pytest.mark.long],
     )
     for rig in ONLINE
     for name in FAULTS
 ]
-online = pytest.mark.parametrize("rig", ONLINE, indirect=True)
+online = pytest.mark.parametrize("rig", rigs(ONLINE), indirect=True)
 
 
 async def test_every_place_is_found_once(rig: Rig) -> None:
@@ -362,7 +372,7 @@ async def test_no_secret_is_in_any_log_or_exception(
         assert secret not in "".join(shown)
 
 
-@pytest.mark.parametrize("rig", PRICED, indirect=True)
+@pytest.mark.parametrize("rig", rigs(PRICED), indirect=True)
 @pytest.mark.parametrize("requests", [0, 1, 4])
 async def test_not_one_request_is_made_beyond_the_budget(
     rig: Rig, requests: int
@@ -378,7 +388,7 @@ async def test_not_one_request_is_made_beyond_the_budget(
     assert not caught.value.retryable
 
 
-@pytest.mark.parametrize("rig", PRICED, indirect=True)
+@pytest.mark.parametrize("rig", rigs(PRICED), indirect=True)
 async def test_the_ledger_agrees_with_the_bill(rig: Rig) -> None:
     budget = LocalBudget()
 
@@ -387,7 +397,7 @@ async def test_the_ledger_agrees_with_the_bill(rig: Rig) -> None:
     assert budget.spent == rig.billed() == pages[-1].progress.spent > 0
 
 
-@pytest.mark.parametrize("rig", PRICED, indirect=True)
+@pytest.mark.parametrize("rig", rigs(PRICED), indirect=True)
 async def test_a_search_out_of_money_continues_with_more(rig: Rig) -> None:
     pages: list[PlacePage] = []
     with pytest.raises(BudgetExhausted):
@@ -399,7 +409,7 @@ async def test_a_search_out_of_money_continues_with_more(rig: Rig) -> None:
     assert {*ids_in(pages), *ids_in(rest)} == rig.expected
 
 
-@pytest.mark.parametrize("rig", PRICED, indirect=True)
+@pytest.mark.parametrize("rig", rigs(PRICED), indirect=True)
 async def test_an_error_answer_costs_nothing_and_a_lost_answer_counts(rig: Rig) -> None:
     assert rig.server is not None
     rig.server.faults.extend([fault.status(500), None, fault.CUT])

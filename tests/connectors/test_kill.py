@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,14 @@ from scrapersky.errors import SubscriptionTaken
 from tests.connectors.desk import CrmDesk
 from tests.connectors.killing import Executioner, Killed
 from tests.connectors.plain_crm import Fault
+
+
+def first_is_quick(*values: Any) -> list[Any]:
+    """Leave all but one to the slow tests."""
+    return [
+        pytest.param(value, marks=pytest.mark.slow if number else ())
+        for number, value in enumerate(values)
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +60,8 @@ async def test_a_kill_at_every_step_leaves_no_duplicate_and_no_loss(
     assert at > 30
 
 
-@pytest.mark.parametrize("how", ["lost", "half", "unsent"])
-@pytest.mark.parametrize("method", ["POST", "GET", "PUT"])
+@pytest.mark.parametrize("how", first_is_quick("lost", "half", "unsent"))
+@pytest.mark.parametrize("method", first_is_quick("POST", "GET", "PUT"))
 async def test_a_lost_answer_is_read_back(
     crm_desk: CrmDesk, how: str, method: str
 ) -> None:
@@ -67,7 +76,9 @@ async def test_a_lost_answer_is_read_back(
     assert [len(crm.of("person", one)) for one in contacts] == [1, 1]
 
 
-@pytest.mark.parametrize("status", [423, 425, 429, 477, 500, 502, 503, 524])
+@pytest.mark.parametrize(
+    "status", first_is_quick(423, 425, 429, 477, 500, 502, 503, 524)
+)
 async def test_an_error_of_the_server_is_no_duplicate(
     crm_desk: CrmDesk, status: int
 ) -> None:
@@ -81,7 +92,9 @@ async def test_an_error_of_the_server_is_no_duplicate(
     assert [len(crm.of("company", one)) for one in companies] == [1, 1]
 
 
-@pytest.mark.parametrize("body", [b'{"message": "out of order"}', b"{}", b"[]", b"7"])
+@pytest.mark.parametrize(
+    "body", first_is_quick(b'{"message": "out of order"}', b"{}", b"[]", b"7")
+)
 async def test_an_error_that_says_200_is_not_taken_for_there_is_nothing(
     crm_desk: CrmDesk, body: bytes
 ) -> None:
@@ -135,7 +148,7 @@ async def test_a_lost_answer_did_not_keep_a_record_out_of_the_log_and_the_undo(
     assert crm.rows == {"company": {}, "person": {}}
 
 
-@pytest.mark.parametrize("times", [1, 4, 5])
+@pytest.mark.parametrize("times", first_is_quick(1, 4, 5))
 async def test_an_update_without_an_answer_did_not_freeze_its_field(
     crm_desk: CrmDesk, times: int
 ) -> None:

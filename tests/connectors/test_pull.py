@@ -170,6 +170,7 @@ async def test_a_mapping_that_does_not_fit_did_not_keep_an_objection_from_us(
     assert "gone" in (await desk.connection(sync_id)).problem
 
 
+@pytest.mark.slow
 async def test_a_run_of_days_did_not_keep_objections_and_erasures_waiting(
     crm_desk: CrmDesk,
 ) -> None:
@@ -197,6 +198,7 @@ async def test_a_run_of_days_did_not_keep_objections_and_erasures_waiting(
     assert len(await desk.run("SELECT id FROM contacts")) == 3
 
 
+@pytest.mark.slow
 async def test_a_day_that_a_run_has_spent_left_enough_to_hear_of_an_objection(
     crm_desk: CrmDesk,
 ) -> None:
@@ -346,6 +348,7 @@ async def test_what_cannot_be_erased_there_says_so(crm_desk: CrmDesk) -> None:
     assert "no right" in kept.problem[""]
 
 
+@pytest.mark.slow
 async def test_who_objected_there_and_asks_for_erasure_later_is_erased_there_too(
     crm_desk: CrmDesk,
 ) -> None:

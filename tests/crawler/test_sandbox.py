@@ -257,6 +257,7 @@ async def test_children_share_what_was_loaded_before_the_first_of_them() -> None
     assert not {*loaders} & {os.getpid(), *pids}
 
 
+@pytest.mark.slow
 async def test_a_fork_server_killed_from_outside_is_replaced(
     own_sandbox: Sandbox,
 ) -> None:

@@ -36,5 +36,6 @@ def test_the_wiretap_sees_every_forbidden_packet(noticed: dict[str, Any]) -> Non
     assert set(noticed["touched"]) <= set(noticed["tapped"])
 
 
+@pytest.mark.slow
 def test_a_namespace_with_a_way_out_is_refused(noticed: dict[str, Any]) -> None:
     assert noticed["refuses_a_way_out"] is True

@@ -98,6 +98,7 @@ def test_it_is_durable_by_default(running_one: EmbeddedPostgres) -> None:
     assert unsafe == 0
 
 
+@pytest.mark.slow
 def test_nobody_else_can_reach_it(nowhere: Path) -> None:
     with EmbeddedPostgres(nowhere) as server:
         assert ask(server, "SHOW listen_addresses") == ""
@@ -199,6 +200,7 @@ def test_a_pid_file_naming_someone_elses_process_is_stale(home: Path) -> None:
         assert ask(server, "SELECT 1") == 1
 
 
+@pytest.mark.slow
 def test_an_interrupted_creation_is_begun_anew(nowhere: Path) -> None:
     half = nowhere / "postgres.unfinished"
     half.mkdir(parents=True)
@@ -208,6 +210,7 @@ def test_an_interrupted_creation_is_begun_anew(nowhere: Path) -> None:
         assert ask(server, "SELECT 1") == 1
 
 
+@pytest.mark.slow
 def test_several_starts_at_once_share_one_server(nowhere: Path) -> None:
     servers = [EmbeddedPostgres(nowhere) for _ in range(4)]
     threads = [threading.Thread(target=server.start) for server in servers]
@@ -316,6 +319,7 @@ def test_the_first_closed_directory_on_a_path_is_found(tmp_path: Path) -> None:
     assert first_closed(Path("/")) is None
 
 
+@pytest.mark.slow
 def test_with_the_postmaster_killed_up_lived_on_and_was_never_ready_again(
     home: Path,
 ) -> None:

@@ -245,6 +245,7 @@ async def test_any_newer_process_migrated_what_others_stood_on(
     assert "scrapersky migrate" in (refusal.value.hint or "")
 
 
+@pytest.mark.slow
 async def test_a_migration_waits_for_a_table_in_use_and_then_goes_on(
     migrated: AsyncEngine, database: TestDatabase
 ) -> None:
@@ -345,6 +346,7 @@ async def test_a_matching_schema_has_no_differences(migrated: AsyncEngine) -> No
         assert await connection.run_sync(differences, METADATA) == []
 
 
+@pytest.mark.slow
 async def test_work_on_companies_could_not_be_undone_like_a_decision(
     migrated: AsyncEngine,
 ) -> None:

@@ -171,6 +171,7 @@ LEGAL = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_an_erased_address_with_legal_signs_came_back(house: House) -> None:
     for written in LEGAL:
         await erase_legal(house, written)

@@ -148,6 +148,7 @@ LETTERS = (
 )
 
 
+@pytest.mark.slow
 async def test_whatever_the_letters_all_of_it_is_found(house: House) -> None:
     for email, name, written in LETTERS:
         await erase_lettered(house, email, name, written)

@@ -163,6 +163,7 @@ async def test_whatever_number_can_be_stored_can_be_suppressed(
     assert [e164(n) for _, n in known[:4] if is_in(n, held)] == [], rows
 
 
+@pytest.mark.slow
 async def test_a_suppressed_number_stayed_where_the_place_wrote_it_with_spaces(
     doors: Doors,
 ) -> None:
@@ -193,6 +194,7 @@ async def test_a_number_without_a_country_was_not_that_of_the_entry(
     assert await doors.line.rows("SELECT phone FROM places_staging") == [(None,)]
 
 
+@pytest.mark.slow
 async def test_a_number_stored_before_it_had_one_form_outlived_its_entry(
     doors: Doors,
 ) -> None:
@@ -211,6 +213,7 @@ async def test_a_number_stored_before_it_had_one_form_outlived_its_entry(
     assert await doors.line.rows("SELECT phone FROM companies") == [(None,)]
 
 
+@pytest.mark.slow
 async def test_companies_with_one_number_in_two_spellings_stayed_two(
     doors: Doors,
 ) -> None:
@@ -243,6 +246,7 @@ async def test_a_number_stored_as_written_was_found_in_that_spelling_only(
         assert names == {"Arzt", "Praxis"}, (kind, words)
 
 
+@pytest.mark.slow
 async def test_a_filter_for_a_number_found_it_in_one_spelling_only(
     doors: Doors,
 ) -> None:

@@ -106,6 +106,7 @@ async def test_interval_and_batch_size_throttled_nothing(
     assert await run_totals(engine) == (ROWS, ROWS)
 
 
+@pytest.mark.slow
 async def test_what_was_done_between_two_ticks_was_in_no_record(
     engine: AsyncEngine, database: TestDatabase, tmp_path: Path
 ) -> None:
@@ -117,6 +118,7 @@ async def test_what_was_done_between_two_ticks_was_in_no_record(
     assert await run_totals(engine) == (ROWS, ROWS)
 
 
+@pytest.mark.slow
 async def test_the_work_of_an_eager_stage_was_in_no_record_until_the_next_tick(
     engine: AsyncEngine, database: TestDatabase, tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ async def test_a_page_that_is_written_anew_for_everyone_differed_on_every_visit(
     assert await line.rows(DIFFERENCES) == []
 
 
+@pytest.mark.slow
 async def test_a_number_that_is_another_on_every_visit_was_reported_each_time(
     line: Line,
 ) -> None:
@@ -460,6 +461,7 @@ async def test_what_a_person_took_away_was_filled_in_by_a_visit(line: Line) -> N
     assert {name: getattr(row, name) for name in cleared} == cleared
 
 
+@pytest.mark.slow
 async def test_pages_that_repeat_what_others_say_were_all_asked_for(line: Line) -> None:
     domain = await read_first(line)
     for number in range(6):

@@ -140,6 +140,7 @@ async def test_the_budget_is_a_hard_end_and_more_money_continues_the_search(
     assert rich.spent == price
 
 
+@pytest.mark.slow
 async def test_who_takes_over_a_search_goes_on_and_pays_for_one_page_at_most(
     line: Line, google: Rig, shared_database: SharedDatabase, sandbox: Sandbox
 ) -> None:
@@ -204,6 +205,7 @@ async def test_without_any_key_searches_were_given_up_instead_of_waiting(
     assert "GOOGLE_MAPS_API_KEY" in (states[STAGE].paused_why or "")
 
 
+@pytest.mark.slow
 async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(
     line: Line, google: Rig
 ) -> None:

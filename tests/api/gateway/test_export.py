@@ -212,6 +212,7 @@ async def test_exports_took_every_connection(house: House, taken: Taken) -> None
     assert taken.most <= STEPS_AT_ONCE
 
 
+@pytest.mark.slow
 async def test_asking_the_suppression_list_kept_the_event_loop(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,6 +104,7 @@ async def test_tokens_signed_with_published_keys_are_good(
         assert issuer.asked == 1
 
 
+@pytest.mark.slow
 async def test_known_keys_stay_good_while_the_issuer_is_away(
     database: TestDatabase,
 ) -> None:

@@ -255,6 +255,7 @@ async def test_a_statement_may_take_seconds_unless_more_is_asked_for(
     assert (usual, meanwhile, longer) == ("5s", "50s", "40s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requests", [200, pytest.param(1_000, marks=pytest.mark.long)])
 async def test_many_requests_of_two_tenants_leak_nothing(
     house: House, requests: int

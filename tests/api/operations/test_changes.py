@@ -281,6 +281,7 @@ async def test_a_search_says_who_has_to_go_on_and_once_that_it_is_over(
     assert (stopped["state"], stopped["error"]) == ("stopped", "no such town")
 
 
+@pytest.mark.slow
 async def test_an_old_search_behind_many_that_wait_was_never_told_to_be_over(
     clean: Served,
 ) -> None:

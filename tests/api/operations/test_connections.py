@@ -56,6 +56,7 @@ async def until_counted(served: Served, path: str, counts: dict[str, int]) -> No
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_a_connection_is_made_compared_run_paused_and_taken_back(
     served: Served, crm: PlainCrm
 ) -> None:

@@ -220,6 +220,7 @@ async def test_stages_batches_and_decisions_are_told_as_they_go(clean: Served) -
     assert listener.of("action")[-1]["changed"] == 3
 
 
+@pytest.mark.slow
 async def test_nobody_listens_more_than_five_times(clean: Served) -> None:
     streams = [clean.listening() for _ in range(MOST_STREAMS_EACH)]
     for stream in streams:
@@ -327,6 +328,7 @@ async def test_a_slow_client_is_told_to_fetch_anew(clean: Served) -> None:
     assert first.id == str(2 * LONGEST_QUEUE)
 
 
+@pytest.mark.slow
 async def test_listening_holds_no_connection(clean: Served) -> None:
     pools = [
         operations_of(clean).engine.sync_engine.pool,

@@ -22,6 +22,7 @@ async def test_every_command_of_the_guide_is_one_we_can_run() -> None:
     assert sorted([*CALLS, *OWN]) == sorted(COMMANDS)
 
 
+@pytest.mark.slow
 async def test_every_call_of_the_guide_is_answered(clean: Served) -> None:
     page = await clean.add_page(page_processing_status="Error")
     await clean.run(

@@ -133,6 +133,7 @@ async def test_what_was_given_up_within_a_time_is_sent_again_as_it_was(
         await clean.call("DELETE", path, status=204)
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_was_switched_off_goes_on_with_what_it_missed(
     clean: Served,
 ) -> None:

@@ -73,7 +73,10 @@ async def test_an_erasure_got_503_ten_minutes_after_the_database_was_back(
     assert answer.status_code in {200, 201}, answer.text
 
 
-@pytest.mark.parametrize("statement", [1, 4, 12, 30])
+@pytest.mark.parametrize(
+    "statement",
+    [12, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 4, 30))],
+)
 async def test_an_erasure_was_left_half_done_when_the_database_went_away(
     served: Desk,
     database: TestDatabase,

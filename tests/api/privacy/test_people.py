@@ -60,6 +60,7 @@ async def test_values_can_be_asked_about_and_taken_off(desk: Desk) -> None:
     assert not [one for one in after if one["is_suppressed"]]
 
 
+@pytest.mark.slow
 async def test_a_long_list_is_taken_as_it_comes(desk: Desk) -> None:
     count = size(quick=1_200, whole=5_000)
     lines = ["value,reason", *(f"m{n}@a.bv,unsubscribed" for n in range(count)), "?"]
@@ -198,6 +199,7 @@ async def test_how_long_data_is_kept_is_told(desk: Desk) -> None:
     assert kinds["content of Google"]["days"] == 30
 
 
+@pytest.mark.slow
 async def test_an_export_under_way_stops_naming_who_is_suppressed(desk: Desk) -> None:
     """Rows are read while the file is sent: what is suppressed meanwhile is not in it."""
     domain = await desk.add_domain("a.bv")

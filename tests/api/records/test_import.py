@@ -167,6 +167,7 @@ def lost_of(line: dict[str, str], lead: dict[str, Any]) -> list[str]:
     return [name for name, is_there in checks.items() if not is_there]
 
 
+@pytest.mark.slow
 async def test_five_hundred_messy_lines_lost_address_person_revenue_and_remark(
     desk: Desk,
 ) -> None:

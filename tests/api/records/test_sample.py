@@ -83,6 +83,7 @@ async def test_a_sample_is_drawn_of_what_the_filter_leaves(desk: Desk) -> None:
     assert [one["value"] for one in contacts["values"]] == ["info@shop-3.example"]
 
 
+@pytest.mark.slow
 async def test_marks_measure_the_list_and_can_be_taken_back(desk: Desk) -> None:
     await a_list(desk)
     sample = await draw(desk)
@@ -100,6 +101,7 @@ async def test_marks_measure_the_list_and_can_be_taken_back(desk: Desk) -> None:
     assert (undone["right"], undone["wrong"]) == (9, 0)
 
 
+@pytest.mark.slow
 async def test_marks_correct_the_confidence_of_the_tenant(desk: Desk) -> None:
     await a_list(desk)
     sample = await draw(desk)

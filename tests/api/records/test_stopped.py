@@ -102,7 +102,7 @@ def told(content: bytes) -> set[str]:
     return {one for one in NAMES if one in text or phone_of(one) in text}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 async def test_a_company_set_to_do_not_contact_was_in_every_export(
     desk: Desk, tmp_path: Path, seed: int
 ) -> None:

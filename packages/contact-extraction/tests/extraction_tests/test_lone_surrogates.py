@@ -12,6 +12,9 @@ from contact_extraction.sitemap import parse_sitemap
 from contact_extraction.utf16 import MAX_WRONG, PIECE_BYTES
 from extraction_tests.pace import takes_at_most
 
+pytestmark = pytest.mark.slow
+
+
 MEBIBYTE = 1024 * 1024
 LONE = "\ud800"
 JSON_LD = '<script type="application/ld+json">{"@type": "Dentist", %s}</script>'

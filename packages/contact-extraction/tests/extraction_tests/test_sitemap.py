@@ -181,6 +181,7 @@ def test_one_byte_at_a_time_gives_the_same_pages() -> None:
     assert [entry.url for entry in streamed] == urls(data)
 
 
+@pytest.mark.slow
 def test_a_stream_of_a_large_file_keeps_memory_flat() -> None:
     item = b"<url><loc>https://a.test/%d</loc><x>%b</x></url>"
     count = 12_000

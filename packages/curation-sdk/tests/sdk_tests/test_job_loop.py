@@ -148,6 +148,7 @@ async def test_a_session_of_a_lost_claim_writes_nothing(desk: Desk) -> None:
     assert desk.emitted(Fenced)
 
 
+@pytest.mark.slow
 async def test_the_reaper_cannot_take_an_item_whose_session_writes(desk: Desk) -> None:
     await desk.open(1)
 

@@ -135,6 +135,7 @@ async def test_one_batch_takes_as_much_as_the_rate_leaves(desk: Desk) -> None:
     assert counts == [5, 2, 0]
 
 
+@pytest.mark.slow
 async def test_no_queue_grows_past_its_mark_while_the_last_stage_is_slow(
     desk: Desk,
 ) -> None:

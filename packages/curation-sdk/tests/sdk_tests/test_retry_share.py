@@ -55,6 +55,7 @@ async def beside_first_attempts(
         await desk.until(ANSWERED, count)
 
 
+@pytest.mark.slow
 async def test_items_that_fail_again_and_again_held_up_first_attempts(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

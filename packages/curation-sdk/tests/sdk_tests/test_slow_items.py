@@ -184,6 +184,7 @@ async def test_everything_waited_for_the_slowest_item_before_one_was_tried_alone
     assert await desk.one("SELECT max(tries) FROM curation.attempt") == 1
 
 
+@pytest.mark.slow
 async def test_everything_waited_for_an_item_that_took_its_time_alone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,6 +144,7 @@ async def test_a_row_that_must_be_tried_alone_does_not_wait_for_the_queue_to_be_
 # 2. The function opens its own transaction, and sets the status itself
 
 
+@pytest.mark.slow
 async def test_two_hundred_rows_in_the_old_style_are_done(desk: Desk) -> None:
     await desk.open(200)
 

@@ -10,11 +10,16 @@ LONGEST_RECOVERY = {"held": 60.0}
 """Seconds, of what was in hand at the last fault; judged in the long run only."""
 
 
-SLOW = {"held": pytest.mark.slow}
+# What else a fault costs is time: four of them are seen before every commit.
+QUICKLY = {"crashes", "kills", "lost_answers", "poison"}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=SLOW.get(name, ())) for name in QUICK]
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICKLY else pytest.mark.slow)
+        for name in QUICK
+    ],
 )
 def test_no_item_is_lost_doubled_or_stuck(name: str) -> None:
     row = QUICK[name]()

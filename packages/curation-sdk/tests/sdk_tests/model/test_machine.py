@@ -306,6 +306,7 @@ def check_machine(database: Database, *, examples: int, steps: int) -> None:
         loop.close()
 
 
+@pytest.mark.slow
 def test_no_order_of_steps_breaks_the_promises(empty_database: Database) -> None:
     check_machine(empty_database, examples=size(6, 25), steps=30)
 

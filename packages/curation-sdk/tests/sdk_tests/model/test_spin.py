@@ -9,6 +9,9 @@ import pytest
 
 from sdk_tests.rig.program import needed
 
+pytestmark = pytest.mark.slow
+
+
 MODEL = Path(__file__).parent / "claim.pml"
 NO_FAULTS = ("-DCRASHES=0", "-DEXPIRIES=0", "-DPEOPLE=0")
 
