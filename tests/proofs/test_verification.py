@@ -1,5 +1,6 @@
 """A truthful list is all green, and one that was tampered with is found out."""
 
+import asyncio
 import csv
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from scrapersky.errors import InvalidImport
 from scrapersky.kit.delta import pack
 from scrapersky.proofs.outcome import ProofVerdict
+from tests.cli.rig import run
+from tests.conftest import TestDatabase
 from tests.proofs.conftest import Proven
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -165,9 +168,35 @@ async def test_bytes_that_were_exchanged_in_the_database_are_found_out(
     report = await proven.verify(path)
 
     assert not report.counts[ProofVerdict.PAGE]
+    assert not report.is_sound
     assert {one.judgement.why for one in report.doubts} == {
         "the stored bytes are not those that were read"
     }
+
+
+async def test_a_page_was_exchanged_in_the_database_and_the_command_found_no_fault(
+    proven: Proven, copied: TestDatabase
+) -> None:
+    path = await proven.export("contacts", "csv")
+    given = {"DATABASE_URL": copied.dsn, "SCRAPERSKY_DATA_DIR": proven.folder}
+    before = await asyncio.to_thread(run, "verify", str(path), **given)
+    [page] = await proven.rows(
+        "SELECT c.hash FROM page_contents c WHERE c.base IS NOT NULL"
+        " AND EXISTS (SELECT FROM page_snapshots s JOIN contact_evidence e"
+        "   ON e.page_id = s.page_id WHERE s.hash = c.hash) LIMIT 1"
+    )
+    other = pack(b"<p>Write to <a href='mailto:me@evil.bv'>us</a>")
+    await proven.run(
+        "UPDATE page_contents SET base = NULL, size = 46, content = :other"
+        " WHERE hash = :hash",
+        other=other, hash=page.hash,
+    )  # fmt: skip
+
+    after = await asyncio.to_thread(run, "verify", str(path), **given)
+
+    assert (before.returncode, "NOT what was read" in before.stdout) == (0, False)
+    assert after.returncode == 1
+    assert "Stored pages that are NOT what was read: 1." in after.stdout
 
 
 async def test_values_of_older_readers_are_open_where_the_new_ones_do_not_find_them(

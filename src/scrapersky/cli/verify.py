@@ -25,7 +25,8 @@ def verify(file: Path, *, all: bool = False, json: AsJson = False) -> int:  # no
     """Derive every value of an exported file again from the stored pages, offline.
 
     Reports each value that does not follow from its page, and which have no page behind them: from
-    a place source, imported, written by hand. Exit code 1 if any value is false.
+    a place source, imported, written by hand. Exit code 1 if any value is false, or if a stored
+    page is not what was read, whether or not others say the same.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def verify(file: Path, *, all: bool = False, json: AsJson = False) -> int:  # no
     if sys.stderr.isatty():
         print(file=sys.stderr)
     print(orjson.dumps(as_json(report)).decode() if json else as_text(report, all=all))
-    return 1 if report.false else 0
+    return 0 if report.is_sound else 1
 
 
 def progress(report: VerificationReport) -> None:
@@ -71,6 +72,8 @@ def as_text(report: VerificationReport, *, all: bool) -> str:  # noqa: A002 - as
     )
     if report.open:
         end += f" {report.open:,} cannot be decided."
+    if report.damaged:
+        end += f" Stored pages that are NOT what was read: {len(report.damaged):,}."
     return "\n".join([head, *counts, *doubts, end])
 
 
@@ -89,6 +92,7 @@ def as_json(report: VerificationReport) -> dict[str, object]:
         "pages": report.pages,
         "false": report.false,
         "open": report.open,
+        "damaged": sorted(digest.hex() for digest in report.damaged),
         "counts": {one.name.lower(): report.counts[one] for one in ProofVerdict},
         "doubts": [
             {

@@ -69,6 +69,8 @@ class VerificationReport:
     """The first of them; of a column that no export has only one."""
     strange: set[str] = field(default_factory=set)
     """Columns that no export has."""
+    damaged: set[bytes] = field(default_factory=set)
+    """Hashes of pages whose stored bytes are others: nobody changes those by mistake."""
 
     @property
     def open(self) -> int:
@@ -79,6 +81,11 @@ class VerificationReport:
     def false(self) -> int:
         """How many values are false."""
         return sum(self.counts[one] for one in FALSE)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no value is false, and no page that should prove one was changed."""
+        return not self.false and not self.damaged
 
     def add(self, row: int, column: str, value: str, judgement: Judgement) -> None:
         """Count a value."""

@@ -94,6 +94,7 @@ class Verifier:
         if page.body is None:
             return None, why_not_kept(page), is_alike
         if not page.is_intact:
+            self.report.damaged.add(page.hash)
             return None, "the stored bytes are not those that were read", is_alike
         self.report.pages += 1
         try:
