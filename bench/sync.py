@@ -7,7 +7,9 @@
 The whole engine works against the local servers of `tests/connectors/fakes`, over real sockets
 and a real PostgreSQL. The clock is still: it goes on only where the engine waits for a limit, so
 what is measured is the share of the limit that is used from the first call to the last, and not
-this machine. `duplicates` and `missing` compare the records there with ours by our id.
+this machine. `duplicates` and `missing` compare the records there with ours by our id;
+`share_of_a_day_left` is the least that Pipedrive's day ever had left for other programs, and
+`hourly_calls` counts all that Brevo allows a hundred of an hour.
 
 A pair is a company and its best contact. A second run changes one company in a hundred. What a run
 costs however many pairs it has, for reading the schema, is not in the cost of a pair but beside it.
@@ -23,7 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -65,6 +67,8 @@ class Vendor:
     """What the account allows within so many seconds."""
     schema: str
     """A part of the addresses at which the schema is read, once a run."""
+    spared: Callable[[], dict[str, float]] = dict
+    """What has to be left of a limit, or not to be asked for, and how much that came to."""
 
     def spent_on_schema(self) -> float:
         """Return what reading the schema has cost so far."""
@@ -88,6 +92,7 @@ class Result:
     real_seconds: float = 0.0
     duplicates: int = 0
     missing: int = 0
+    spared: dict[str, float] = field(default_factory=dict)
 
     @property
     def per_pair(self) -> float:
@@ -157,6 +162,7 @@ async def measure(desk: SalesDesk, vendor: Vendor, count: int) -> Result:
     cost = vendor.spent()
     await until_idle(desk, sync_id, vendor)
     result.second_cost = vendor.spent() - cost
+    result.spared = vendor.spared()
     return result
 
 
@@ -200,12 +206,14 @@ def of_hubspot(fake: Any, clock: StillClock) -> Vendor:
 
 def of_pipedrive(fake: Any, clock: StillClock) -> Vendor:
     named = {"company": "organizations", "person": "persons"}
-    tokens = {"spent": 0.0}
+    tokens = {"spent": 0.0, "left": 1.0}
     taking = fake.daily.take
 
     def take(units: int = 1) -> bool:
         tokens["spent"] += units
-        return bool(taking(units))
+        is_taken = bool(taking(units))
+        tokens["left"] = min(tokens["left"], fake.daily.left / fake.daily.most)
+        return is_taken
 
     fake.daily.take = take
 
@@ -218,11 +226,15 @@ def of_pipedrive(fake: Any, clock: StillClock) -> Vendor:
         "pipedrive", fake, clock, own, pipedrive.TOKEN,
         spent=lambda: tokens["spent"],
         allowed=lambda seconds: 30_000 * max(seconds / 86_400, 1.0), schema="Fields",
+        spared=lambda: {"share_of_a_day_left": round(tokens["left"], 3)},
     )  # fmt: skip
 
 
 def of_brevo(fake: Any, clock: StillClock) -> Vendor:
     named = {"company": "companies", "person": "contacts"}
+
+    def slow() -> int:
+        return sum(not call.path.startswith("/v3/contacts") for call in fake.calls)
 
     def own(kind: str) -> Counter[str]:
         ids = (
@@ -234,6 +246,7 @@ def of_brevo(fake: Any, clock: StillClock) -> Vendor:
         "brevo", fake, clock, own, brevo.KEY,
         spent=lambda: float(len(fake.calls)),
         allowed=lambda seconds: 10 * max(seconds, 1.0), schema="/attributes",
+        spared=lambda: {"hourly_calls": float(slow())},
     )  # fmt: skip
 
 
@@ -322,6 +335,7 @@ def report(results: list[Result]) -> None:
                 "missing": sum(one.missing for one in results),
                 "memory_mb": memory,
             }
+            | {key: value for one in results for key, value in one.spared.items()}
         )
     )
 

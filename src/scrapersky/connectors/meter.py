@@ -41,12 +41,20 @@ class MeterRule:
         """Return what may be spent at once."""
         if self.resets_daily:
             return self.allowed
-        return max(1.0, self.burst or self.allowed * BURST_SHARE)
+        return max(1.0, self._at_once)
 
     @property
     def per_second(self) -> float:
-        """Return how fast a rolling limit fills again: a window never sees more than it allows."""
-        return max(self.allowed - self.capacity, 0.01) / self.per.total_seconds()
+        """Return how fast a rolling limit fills again: a window never sees more than it allows.
+
+        That a small bucket holds a whole unit takes nothing from it: calls are whole too, and
+        with 4.75 a second beside that one no window sees more than five.
+        """
+        return max(self.allowed - self._at_once, 0.01) / self.per.total_seconds()
+
+    @property
+    def _at_once(self) -> float:
+        return self.burst or self.allowed * BURST_SHARE
 
 
 MeterState = Mapping[str, Any]
