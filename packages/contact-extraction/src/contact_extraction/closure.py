@@ -12,8 +12,7 @@ def says_closed_for_good(page: HtmlPage) -> str | None:
     Only what visitors see counts, in a line short enough for a notice, and only of "us",
     of this place or of nobody by name: a page may well report that somebody else has closed.
     """
-    whole = "\n".join(line.text for line in page.lines).lower()
-    if not any(sign in whole for sign in _SIGNS):
+    if not any(sign in page.lower_text for sign in _SIGNS):
         return None
     for line in page.lines:
         text = line.text.strip()

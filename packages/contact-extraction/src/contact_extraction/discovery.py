@@ -198,7 +198,7 @@ def _parts(page: HtmlPage, url: str, *, is_bare: bool) -> Iterator[str]:
     base = _base_of(page, address)
     named = list(page.frames)
     if is_bare:
-        source = page.source[:_MAX_SOURCE].lower()
+        source = page.lower_source[:_MAX_SOURCE]
         if any(sign in source for sign in _INCLUDING):
             named += _INCLUDED.findall(page.source[:_MAX_SOURCE])
         for script in page.scripts:
@@ -326,7 +326,7 @@ _FEW_LINKS: Final = 5
 _MAX_PARTS: Final = 20
 _MAX_SOURCE: Final = 200_000
 _PART: Final = PageRating(PageType.UNKNOWN, 0.55, ("another page is made of it",))
-_INCLUDING: Final = ("data-include", "w3-include-html", "hx-get", "data-load")
+_INCLUDING: Final = (b"data-include", b"w3-include-html", b"hx-get", b"data-load")
 _INCLUDED: Final = re.compile(
     r"""\b(?:data-include|w3-include-html|hx-get|data-load)=["']?([\w./-]{1,200})""",
     re.IGNORECASE,

@@ -37,8 +37,8 @@ def tokens_of(segment: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(_fold(segment)))
 
 
-parent_tokens = lru_cache(1_024)(tokens_of)
-"""The folders of a site are few, and its pages many."""
+parent_tokens = lru_cache(2_048)(tokens_of)
+"""The folders of a site are few, as are the texts of links, and its pages many."""
 
 
 def _fold(text: str) -> str:
@@ -67,7 +67,7 @@ def best_match(tokens: tuple[str, ...]) -> Match | None:
     return Match(best[0], "-".join(best[1]), min(len(left), MANY_WORDS))
 
 
-parent_match = lru_cache(1_024)(best_match)
+parent_match = lru_cache(2_048)(best_match)
 
 
 def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[WordMeaning, tuple[str, ...]]]:

@@ -52,10 +52,10 @@ def rate_page(
     now: datetime | None = None,
 ) -> PageRating:
     """Rate a canonical URL; never raises, whatever the text is."""
-    path, query = split_url(url)
-    segments = [segment for segment in path.split("/") if segment]
-    said = best_match(tokens_of(link_text[:_MAX_LINK_TEXT])) if link_text else None
-    reason = filter_path(path) or (query and filter_query(query))
+    segments, query, reason = _address_of(url)
+    said = (
+        parent_match(parent_tokens(link_text[:_MAX_LINK_TEXT])) if link_text else None
+    )
     if reason and not _is_contact_after_all(reason, segments, query, said):
         return _filtered(reason)
     found = _from_path(segments, query)
@@ -64,6 +64,15 @@ def rate_page(
     if said is not None and (by_text := _from_text(said, segments)) is not None:
         found = _stronger(found, by_text)
     return _aged(found, lastmod, now)
+
+
+# A link is rated by its address alone, and again by each of its texts.
+@lru_cache(64)
+def _address_of(url: str) -> tuple[tuple[str, ...], str, str | None]:
+    """Give the parts of the path and the query, and why it is not worth fetching."""
+    path, query = split_url(url)
+    segments = tuple(segment for segment in path.split("/") if segment)
+    return segments, query, filter_path(path) or (query and filter_query(query)) or None
 
 
 @lru_cache(256)
@@ -112,7 +121,8 @@ def _as_variant(rating: PageRating) -> PageRating:
     return PageRating(rating.type, round(rating.score * 0.75, 3), reasons)
 
 
-def _from_path(segments: Sequence[str], query: str) -> PageRating:
+@lru_cache(64)
+def _from_path(segments: tuple[str, ...], query: str) -> PageRating:
     is_translated = bool(segments) and _is_locale(segments[0])
     if is_translated:
         segments = segments[1:]
@@ -203,7 +213,7 @@ def _from_text(said: Match, segments: Sequence[str]) -> PageRating | None:
 def _by_person(found: PageRating, link_text: str) -> PageRating:
     """Rate a page by a link that is called as a person is."""
     is_name = found.score > _NOISY_LIKELIHOOD and is_person(
-        tokens_of(link_text[:_MAX_LINK_TEXT])
+        parent_tokens(link_text[:_MAX_LINK_TEXT])
     )
     return _CALLED_PERSON if is_name else found
 

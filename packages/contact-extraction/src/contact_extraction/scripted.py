@@ -24,11 +24,12 @@ def needs_script(page: HtmlPage, contacts: Contacts) -> str | None:
         return "its scripts fill the element that holds the page"
     if contacts.emails and contacts.phones:
         return None
-    empty = {found[1].lower()[:1] for found in _EMPTY_VALUE.finditer(source)}
+    low = page.lower_source[:MAX_SOURCE]
+    empty = {found[1][:1] for found in _EMPTY_VALUE.finditer(low)}
     # The first letter distinguishes them: e-mail and mail, phone and telefon.
-    if not contacts.emails and empty & {"e", "m"}:
+    if not contacts.emails and empty & {b"e", b"m"}:
         return "its scripts fill in the e-mail address"
-    if not contacts.phones and empty & {"p", "t"}:
+    if not contacts.phones and empty & {b"p", b"t"}:
         return "its scripts fill in the telephone number"
     return None
 
@@ -41,8 +42,7 @@ _EMPTY_ROOT: Final = re.compile(
     re.IGNORECASE,
 )
 _EMPTY_VALUE: Final = re.compile(
-    r"""<(?:a|span|p|div|td|dd|li|strong|b)\b[^<>]{0,100}\b(?:id|class)=["']?(?:[\w-]{0,20}[-_])?"""
-    r"""(e-?mail|mail|phone|telephone|telefon|tel)(?:[-_](?:address|number|link|text|\d))?["']?"""
-    r"""[^<>]{0,100}>\s{0,20}</""",
-    re.IGNORECASE,
+    rb"""<(?:a|span|p|div|td|dd|li|strong|b)\b[^<>]{0,100}\b(?:id|class)=["']?(?:[\w-]{0,20}[-_])?"""
+    rb"""(e-?mail|mail|phone|telephone|telefon|tel)(?:[-_](?:address|number|link|text|\d))?["']?"""
+    rb"""[^<>]{0,100}>\s{0,20}</"""
 )

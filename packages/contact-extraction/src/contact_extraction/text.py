@@ -13,7 +13,9 @@ _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"}
 
 def small(text: str) -> str:
     """Write a text in small letters, of the same length, for a `small_pattern`."""
-    return text.lower() if text.isascii() else text.translate(_DOTS).lower()
+    if text.isascii() or not _DOTTED.search(text):
+        return text.lower()
+    return text.translate(_DOTS).lower()
 
 
 def small_pattern(pattern: str) -> re.Pattern[str]:
@@ -28,6 +30,7 @@ def small_pattern(pattern: str) -> re.Pattern[str]:
 
 
 # What else is the same letter where case is ignored.
+_DOTTED: Final = re.compile("[\u0130\u0131\u017f]")
 _DOTS: Final = str.maketrans(
     {
         "İ": "i",
@@ -52,7 +55,10 @@ def strip_accents(text: str) -> str:
 
 def compact(text: str) -> str:
     """Write a text as hosts do: plain letters and digits without anything between."""
-    return re.sub(r"[^a-z0-9]+", "", fold(text))
+    return _NOT_PLAIN.sub("", fold(text))
+
+
+_NOT_PLAIN: Final = re.compile("[^a-z0-9]+")
 
 
 @lru_cache(maxsize=4096)

@@ -98,13 +98,13 @@ class _Seen:
         return cls(
             page,
             page.word_count,
-            f"{page.title[:500]}\n{page.visible_text[:_MAX_TEXT]}".lower(),
+            f"{page.title[:500].lower()}\n{page.lower_text[:_MAX_TEXT]}",
         )
 
     def signs(self, signs: tuple[str, ...]) -> Iterator[str]:
         """Yield the signs that stand in the source of the page, in capitals or not."""
-        source = self.page.source[:_MAX_SOURCE].lower()
-        return (sign for sign in signs if sign in source)
+        source = self.page.lower_source[:_MAX_SOURCE]
+        return (sign for sign in signs if sign.encode() in source)
 
 
 def _challenge(seen: _Seen, status: int) -> Verdict | None:

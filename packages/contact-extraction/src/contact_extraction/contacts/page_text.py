@@ -4,12 +4,14 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from operator import methodcaller
 from typing import Final
 
 from contact_extraction.html import HtmlPage, Line
 
 SNIPPET_CHARACTERS: Final = 200
 _DIGIT: Final = re.compile("[0-9]")
+_bare: Final = methodcaller("strip", ".,;:()[]")
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ class PageText:
     @cached_property
     def lower(self) -> str:
         """Give the text in lower case, of the same length, for cheap searches."""
-        low = self.text.lower()
+        page = self.page
+        is_whole = page.visible_text == self.text
+        low = page.lower_text if is_whole else self.text.lower()
         # "İ" grows when lowered; offsets must still fit.
         return low if len(low) == len(self.text) else _same_length_lower(self.text)
 
@@ -40,7 +44,7 @@ class PageText:
 
         Looking a word up here first spares most searches through the text.
         """
-        return frozenset(word.strip(".,;:()[]") for word in set(self.text.split()))
+        return frozenset(map(_bare, set(self.text.split())))
 
     @cached_property
     def numbered(self) -> str:

@@ -18,6 +18,7 @@ from contact_extraction.html import (
     find_phones,
     phone_detector,
 )
+from contact_extraction.text import small, small_pattern
 
 MAX_FOUND: Final = 2_000
 MAX_REGIONS: Final = 4
@@ -172,7 +173,7 @@ def _from_labels(
         start, end = match.span()
         if text[start - 1 : start] in _INSIDE_NUMBER and start:
             continue
-        label = _LABEL.search(text[max(0, start - NEAR_LABEL) : start])
+        label = _LABEL.search(small(text[max(0, start - NEAR_LABEL) : start]))
         if label is None or any(
             place in taken for place in range(start - 2, start + 4)
         ):
@@ -184,7 +185,7 @@ def _from_labels(
         number = read_number(written, regions) or read_number(f"+{digits}", ())
         if number is None:
             continue
-        is_fax = label[1].lower().startswith(_FAX_WORDS)
+        is_fax = label[1].startswith(_FAX_WORDS)
         yield PhoneSighting(
             key=_key(number[0], number[1]),
             value=written,
@@ -233,11 +234,10 @@ NEAR_LABEL: Final = 26
 # Digits are found first: a page has few of them, and words that begin like "tel" many.
 # A set as the first thing lets the matcher skip; the sign before is checked after.
 _DIGITS: Final = re.compile(r"[+(\d][\d ()./-]{5,25}\d")
-_LABEL: Final = re.compile(
+_LABEL: Final = small_pattern(
     r"(?<!\w)(tele?fax|fax|faks|факс|tel(?:ephone|efon|efono|efone|éfono)?|tél(?:éphone)?|phone|"
     r"ph|fon|mobile?|mob|cell|gsm|tlf|puh|тел|電話)(?!\w)[.:\s()#-]{0,4}(?:no\.?|nr\.?|number)?"
-    r"[.:\s-]{0,4}$",
-    re.IGNORECASE,
+    r"[.:\s-]{0,4}$"
 )
 _CARRIER: Final = re.compile(r"\b0[xX]{2}(?=\s?-?\d\d\b)")
 
@@ -308,7 +308,7 @@ NEAR_ID: Final = 50
 
 def _is_counting(written: str) -> bool:
     """Distinguish page numbers (1 2 3 4 5 6 7), sizes and years from a number in groups."""
-    found = re.findall(r"\d+", written)
+    found = _GROUP.findall(written)
     groups = [int(group) for group in found]
     if len(groups) > 1 and all(1900 <= group <= 2100 for group in groups):
         return True
@@ -317,6 +317,7 @@ def _is_counting(written: str) -> bool:
     return is_list and len(steps) == 1 and steps <= {1, 2}
 
 
+_GROUP: Final = re.compile(r"\d+")
 _MONEY_BEFORE: Final = re.compile(
     r"(?:[$€£¥₹]|\b(?:eur|usd|chf|gbp|inr|rs\.?))\s?[\d.,]{0,12}$"
 )

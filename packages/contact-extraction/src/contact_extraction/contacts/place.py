@@ -147,7 +147,8 @@ _AMERICAN: Final = re.compile(
 )
 
 
-_PLUS: Final = re.compile(r"(?:\+|\b00)(\d[\d ()./-]{5,20})")
+# A set comes first, so that the matcher runs to the next sign of it.
+_PLUS: Final = re.compile(r"[+0](?:(?<=\+)|(?<!\w0)0)(\d[\d ()./-]{5,20})")
 
 
 def _vote_by_numbers(sheet: PageText, votes: Counter[str]) -> None:
@@ -214,10 +215,11 @@ _AU_BEFORE: Final = re.compile(r"\b(?:NSW|VIC|QLD|TAS|ACT|NT|SA|WA),?\s{1,3}$")
 _WORD_BEFORE: Final = re.compile(r"(?:^|[\n,;]|[^\W\d_])[ \t]{0,2}(?:[-–] )?$")
 _CITY_BESIDE: Final = re.compile(r" {1,2}[A-ZÀ-Ž]")
 _CITY_AFTER: Final = re.compile(r"\s+[A-Z]")
-# Each starts with a digit, so that the matcher only stops where one is.
+# Each starts with a digit, so that the matcher only stops where one is; what stands
+# before it is looked at next.
 _CODES: Final = (
-    ("US", re.compile(r"\d{5}(?:-\d{4})?\b"), _STATE_BEFORE, None, 5),
-    ("GB", re.compile(r"\d[ABD-HJLNP-UW-Z]{2}\b"), _OUTWARD_BEFORE, None, 5),
+    ("US", re.compile(r"\d(?<=\s\d)\d{4}(?:-\d{4})?\b"), _STATE_BEFORE, None, 5),
+    ("GB", re.compile(r"\d(?<=\s\d)[ABD-HJLNP-UW-Z]{2}\b"), _OUTWARD_BEFORE, None, 5),
     ("CA", re.compile(r"\d[ABCEGHJ-NPRSTV-Z]\d\b"), _CA_BEFORE, None, 5),
     (
         "NL",
@@ -226,7 +228,7 @@ _CODES: Final = (
         _CITY_AFTER,
         3,
     ),
-    ("AU", re.compile(r"\d{4}\b"), _AU_BEFORE, None, 5),
+    ("AU", re.compile(r"\d(?<=\s\d)\d{3}\b"), _AU_BEFORE, None, 5),
     ("PL", re.compile(r"\d{2}-\d{3}\b(?!-)"), _WORD_BEFORE, _CITY_BESIDE, 3),
     ("PT", re.compile(r"\d{4}-\d{3}\b(?!-)"), _WORD_BEFORE, _CITY_BESIDE, 3),
 )

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from contact_extraction.contacts.model import Method, ProfileSighting
 from contact_extraction.html import HtmlLink, HtmlPage, words
+from contact_extraction.text import small, small_pattern
 
 MAX_FOUND: Final = 100
 
@@ -89,7 +90,7 @@ MAX_KNOWN: Final = 300
 
 
 def _profile_of(href: str) -> Profile | None:
-    if not _HINT.search(href):
+    if not _HINT.search(_host_at(href)):
         return None
     try:
         parts = urlsplit(
@@ -115,12 +116,20 @@ def _profile_of(href: str) -> Profile | None:
 # Every page of a site has the links of its menu.
 _known_profile: Final = lru_cache(4_096)(_profile_of)
 # Most links of a page are its own; this spares them the parsing of an address.
-_HINT: Final = re.compile(
+_HINT: Final = small_pattern(
     r"facebook|fb\.|instagram|twitter|//(?:www\.)?x\.com|linkedin|youtube|tiktok|threads|"
     r"pinterest|xing|github|vimeo|wa\.me|whatsapp|t\.me|telegram|snapchat|reddit|flickr|medium|"
-    r"soundcloud|twitch|behance|dribbble|yelp|houzz|vk\.com|bsky|mastodon|mstdn|mas\.to|fosstodon|hachyderm|line\.me|weibo|myspace|^x\.com",
-    re.IGNORECASE,
+    r"soundcloud|twitch|behance|dribbble|yelp|houzz|vk\.com|bsky|mastodon|mstdn|mas\.to|fosstodon|hachyderm|line\.me|weibo|myspace|^x\.com"
 )
+
+
+def _host_at(href: str) -> str:
+    """Give the beginning of a link up to the end of its host, in small letters."""
+    start, slashes, rest = href[:MAX_HOST].partition("//")
+    return small(f"{start}{slashes}{rest.partition('/')[0]}")
+
+
+MAX_HOST: Final = 300
 _HANDLE: Final = re.compile(r"[\w.+\-=%&'’~@]{1,120}")
 _PLACEHOLDERS: Final = words(
     "username yourusername your_username yourname your-page yourpage your-company "

@@ -16,12 +16,15 @@ def customer_lines(sheet: PageText) -> frozenset[int]:
     """Give the lines under a heading about reviews, in a quotation, or that sign one."""
     found = set(_under_reviews(sheet))
     lines = sheet.lines
+    may_name_one = any(sign in sheet.lower for sign in _SIGNS)
     for number, line in enumerate(lines):
         above = lines[number - 1] if number else None
         is_signed = line.text[0] in _OPENING and _is_by_customer(line.text[:MAX_LINE])
         if line.tag == "blockquote" or is_signed or (above and _is_quote(above.text)):
             found.add(number)
-        elif _STARS in line.text or _CUSTOMER.search(line.text[:MAX_HEADING]):
+        elif may_name_one and (
+            _STARS in line.text or _CUSTOMER.search(line.text[:MAX_HEADING])
+        ):
             # The name stands before or after its stars, or what they bought.
             found |= {number - 1, number, number + 1}
     return frozenset(found)
@@ -56,6 +59,11 @@ def _is_by_customer(text: str) -> bool:
 
 _OF_BUSINESS: Final = (Seniority.OWNER, Seniority.EXECUTIVE)
 _STARS: Final = "★★★"
+# One of these is in every page with a line that the pattern finds, or with stars.
+_SIGNS: Final = (
+    _STARS, "verified ", "google", "local guide", "kund", "customer", "client", "patient",
+    "klant", "klient",
+)  # fmt: skip
 _CUSTOMER: Final = re.compile(
     r"(?i:\b(?:verified (?:buyer|customer|review)|google[ -](?:review|rezension|bewertung)|local guide)\b)|"
     r"[-\s](?:[Kk]unde|[Kk]undin|[Kk]und|[Cc]ustomer|[Cc]lient|[Cc]liente|[Pp]atient(?:in)?|[Kk]lant|[Kk]lient(?:ka)?)"

@@ -50,6 +50,7 @@ class Visibility:
         self.inks = {name.lower(): ink for name, ink in style.inks.items()}
         self.papers = {name.lower(): paper for name, paper in style.papers.items()}
         self.looks: dict[str, StyleEffect] = {}
+        self.by_names: dict[str, tuple[bool, bool]] = {}
         grounds = {*style.papers.values()} - {UNKNOWN}
         faint = {name for name, ink in style.inks.items() if ink in grounds}
         named = style.doubted | style.sizeless | style.transparent | faint | _SPOKEN
@@ -70,10 +71,20 @@ class Visibility:
             hidden = hidden or look.is_hidden
             mirrored = mirrored or look.is_mirrored
         if names and self.has_names:
-            own = names.split()
-            hidden = hidden or not self.hidden.isdisjoint(own)
-            mirrored = mirrored or not self.mirrored.isdisjoint(own)
+            is_hidden, is_mirrored = self.does_hide_or_mirror(names)
+            hidden, mirrored = hidden or is_hidden, mirrored or is_mirrored
         return hidden, mirrored
+
+    def does_hide_or_mirror(self, names: str) -> tuple[bool, bool]:
+        """Say what the classes and the id of an element do to it, its attributes apart."""
+        known = self.by_names.get(names)
+        if known is None:
+            own = names.split()
+            known = self.by_names[names] = (
+                not self.hidden.isdisjoint(own),
+                not self.mirrored.isdisjoint(own),
+            )
+        return known
 
     def is_bait(self, node: turbohtml.Element, tag: str, names: str) -> bool:
         """Say whether text has no size, no colour, or that of the ground under it."""

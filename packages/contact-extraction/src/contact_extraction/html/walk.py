@@ -360,11 +360,15 @@ class _Walk:
         """Say what an element hands down by how it is seen; None passes it over."""
         sight = self.visibility
         names = names_of(node)
-        hidden, mirrored = sight.is_hidden_or_mirrored(node, tag, names)
+        is_special = node in sight.special
+        hidden, mirrored = (
+            sight.is_hidden_or_mirrored(node, tag, names)
+            if is_special
+            else sight.does_hide_or_mirror(names)
+        )
         if mirrored:
             self.pieces.append(self._shown_text(node)[::-1])
             return None
-        is_special = node in sight.special
         # A page hidden as a whole is shown by its script once that has run.
         if later is not None and tag != "body":
             is_bait = is_special and not hidden and sight.is_bait(node, tag, names)

@@ -110,14 +110,12 @@ class Reader:
     def _in_line(self, number: int, text: str) -> Iterator[AddressSighting]:
         last = 0
         matched = False
-        for match in self.street.finditer(text) if _holds(self.street, text) else ():
-            if match.start() < last or not is_street(match[0]):
+        for start, end in _streets_in(self.street, text):
+            if start < last or not is_street(text[start:end]):
                 continue
-            if COPYRIGHT_BEFORE.search(
-                text[max(0, match.start() - 20) : match.start()]
-            ):
+            if COPYRIGHT_BEFORE.search(text[max(0, start - 20) : start]):
                 continue
-            found = self._around_street(number, match.start(), match.end(), last)
+            found = self._around_street(number, start, end, last)
             if found:
                 matched = True
                 last = found.end - self.sheet.starts[number]
@@ -353,12 +351,13 @@ class Reader:
         return pieces
 
     def _around_postcode(self, number: int, text: str) -> AddressSighting | None:
-        if not _holds(self.postcode, text):
+        code = _code_in(self.postcode, text)
+        if code is None:
             return None
-        code = self.postcode.search(text)
-        if not code or NOT_ADDRESS.search(text[: code.start()][-40:]):
+        start, end, region = code
+        if NOT_ADDRESS.search(text[max(0, start - 40) : start]):
             return None
-        if _SINCE.search(text[: code.end()][-30:]):
+        if _SINCE.search(text[max(0, end - 30) : end]):
             return None
         pieces = list(cut(self.sheet, number, 0))
         at = next(
@@ -366,7 +365,6 @@ class Reader:
         )
         if at is None:
             return None
-        region = code.lastgroup or ""
         before = pieces[:at]
         above = self._lines_above(number) if at <= 2 else []
         candidates = [*above, *before]
@@ -500,8 +498,16 @@ _DIGIT: Final = re.compile(r"\d")
 
 # Every page of a site has the numbers of its header and footer.
 @lru_cache(4_096)
-def _holds(pattern: re.Pattern[str], text: str) -> bool:
-    return pattern.search(text) is not None
+def _streets_in(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, int], ...]:
+    """Give where what is written as streets are begins and ends."""
+    return tuple(match.span() for match in pattern.finditer(text))
+
+
+@lru_cache(4_096)
+def _code_in(pattern: re.Pattern[str], text: str) -> tuple[int, int, str] | None:
+    """Give where the first postal code begins and ends, and of which country it is."""
+    match = pattern.search(text)
+    return (*match.span(), match.lastgroup or "") if match else None
 
 
 def _has_number(text: str) -> bool:

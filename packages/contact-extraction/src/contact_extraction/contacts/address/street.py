@@ -29,7 +29,9 @@ def _grammar(*, is_germanic: bool, is_romance: bool) -> re.Pattern[str]:
         parts.append(rf"(?<![\w-])(?!{_LABEL_OF_STREET}){_SUFFIXED}")
     if is_romance:
         parts.append(rf"(?<![\w-]){_TYPE_FIRST}")
-    return re.compile("|".join(parts))
+    # Most places of a text are ruled out by one look at one letter.
+    first = r"\d#N" + r"A-ZÀ-ÞŁŚŠŽČ'’" * is_germanic + r"\w" * is_romance
+    return re.compile(rf"(?=[{first}])(?:{'|'.join(parts)})")
 
 
 def street_match(text: str) -> re.Match[str] | None:

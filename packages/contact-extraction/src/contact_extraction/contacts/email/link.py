@@ -69,7 +69,7 @@ def _on_link(
 def _from_mailto(target: str, link: HtmlLink) -> Iterator[Sighting]:
     head, _, query = target.partition("?")
     parts = re.split(r"[,;]", head[:2000])[:50]
-    for name in ("to", "cc", "bcc"):
+    for name in ("to", "cc", "bcc") if query else ():
         parts += re.findall(rf"(?:^|&){name}=([^&]{{3,200}})", query[:2000])
     addresses = []
     for part in parts:

@@ -23,7 +23,7 @@ from contact_extraction.contacts.email.syntax import addresses_in
 
 MAX_SCRIPT: Final = 300_000
 MAX_KNOWN: Final = 16_000
-"""Characters of a script whose addresses are remembered."""
+"""Characters of a script that is remembered with many others."""
 MAX_STATEMENTS: Final = 3_000
 MAX_VALUE: Final = 2_000
 MIN_CIPHER: Final = 6
@@ -41,13 +41,16 @@ def script_addresses(source: str) -> Iterable[str]:
     """Give the addresses a script puts together."""
     if len(source) <= MAX_KNOWN:
         return _known_addresses(source)
-    return _addresses_of(source)
+    return _known_of_large(source)
+
+
+def _all_addresses(source: str) -> tuple[str, ...]:
+    return tuple(_addresses_of(source))
 
 
 # Every page of a site has the scripts of its template.
-@lru_cache(256)
-def _known_addresses(source: str) -> tuple[str, ...]:
-    return tuple(_addresses_of(source))
+_known_addresses: Final = lru_cache(256)(_all_addresses)
+_known_of_large: Final = lru_cache(8)(_all_addresses)
 
 
 def _addresses_of(source: str) -> Iterator[str]:

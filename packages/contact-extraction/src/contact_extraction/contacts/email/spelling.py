@@ -25,7 +25,7 @@ def from_spelling(sheet: PageText) -> Iterator[Sighting]:
     text = sheet.visible_text
     seen: set[str] = set()
     given = 0
-    for start, end, address in _spelled_out(text):
+    for start, end, address in _spelled_out(text, sheet.lower[: len(text)]):
         yield Sighting(
             key=address,
             value=address,
@@ -65,7 +65,9 @@ def respelled(text: str) -> str | None:
     match = _BRACKET_AT.search(text)
     if match:
         return _joined(text[: match.start()], text[match.end() :], "bracket")
-    spelled = next((address for _, _, address in _spelled_out(text)), None)
+    spelled = next(
+        (address for _, _, address in _spelled_out(text, text.lower())), None
+    )
     return spelled or _NO_SPAM.sub("", _BRACKET_DOT.sub(".", text))
 
 
@@ -97,12 +99,11 @@ def _at_signs(text: str) -> Iterator[tuple[str, int, int]]:
             yield "bracket", match.start(), match.end()
 
 
-def _spelled_out(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield addresses written in words: `ann at acme dot com`.
+def _spelled_out(text: str, low: str) -> Iterator[tuple[int, int, str]]:
+    """Yield addresses written in words: `ann at acme dot com`; `low` is the text in small.
 
     Only the surroundings of a word for '@' that has a word for '.' near are looked at.
     """
-    low = text.lower()
     if len(low) != len(text) or not any(hint in low for hint in _DOT_HINTS):
         return
     for pattern, dots, spellings in zip(

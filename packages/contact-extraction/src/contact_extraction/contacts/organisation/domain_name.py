@@ -173,14 +173,23 @@ def runs(text: str) -> Iterator[list[str]]:
 
 
 _NON_WORD: Final = re.compile(r"[\W_]+")
+MAX_RUN: Final = 10
+"""Words of a run that may spell a label: it begins at one of six, and has five."""
+
+
+def _folded(word: str) -> str:
+    return (word if word.isalnum() else _NON_WORD.sub("", word)).casefold()
 
 
 def _spelling(run: list[str], labels: list[str]) -> str | None:
     """Find the part of a run of words that spells a label, with what follows it."""
+    folded = [_folded(word) for word in run[:MAX_RUN]]
     for start in range(min(len(run), 6)):
         compact = ""
         for end in range(start, min(len(run), start + 5)):
-            compact += _NON_WORD.sub("", run[end]).casefold()
+            compact += folded[end]
+            if not any(f"{label}com".startswith(compact) for label in labels):
+                break
             for label in labels:
                 if compact in (label, f"{label}com") or (
                     len(compact) > 5

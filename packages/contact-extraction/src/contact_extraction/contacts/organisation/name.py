@@ -7,6 +7,7 @@ from typing import Final
 from contact_extraction.contacts.organisation.legal import without_form
 from contact_extraction.contacts.place import country_names
 from contact_extraction.html import clean, words
+from contact_extraction.text import small
 
 MAX_NAME: Final = 80
 MAX_WORDS: Final = 9
@@ -36,16 +37,19 @@ def tidy_name(name: str) -> str:
     name = clean(name[:200]).strip(" \t-–—|:;,.•·»«>\"“”'‘’*!?")
     name = _SPACED_OUT.sub(lambda letters: letters[0].replace(" ", ""), name)
     name = _GENERIC_START.sub("", name)
-    name = _GENERIC_END.sub("", name)
+    low = small(name)
+    if any(end in low for end in _ENDS):
+        name = _GENERIC_END.sub("", name)
     name = _LOOSE_START.sub("", name)
     name = _TWICE.sub(r"\1", name)
     name = name.strip(" -–—|:;,•·»«>\"“”'‘’*®™©!?")
-    name = re.sub(r"[®™©]", "", name)
+    name = _MARKS.sub("", name)
     if name.endswith(")") and "(" not in name:
         name = name[:-1]
     return _YEARS.sub("", name).strip()
 
 
+_MARKS: Final = re.compile("[®™©]")
 # "H A R T  Gardens": a design, not initials; those have full stops or are fewer.
 _SPACED_OUT: Final = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_]){3,}(?!\S)")
 
@@ -165,6 +169,11 @@ _GENERIC_START: Final = re.compile(
     r"back to|home ?-)\s+",
     re.IGNORECASE,
 )
+# One of these is in every text of which the pattern takes something off.
+_ENDS: Final = (
+    "logo", "copyright", "home", "site", "reserved", "vorbehalten", "réservés",
+    "todos", "diritti", "prawa", "práva",
+)  # fmt: skip
 _GENERIC_END: Final = re.compile(
     r"\s*(?:logo(?:type)?|copyright|home ?page|home|official (?:web)?site|website|web site|"
     r"all rights reserved.*|alle rechte vorbehalten.*|tous droits réservés.*|"

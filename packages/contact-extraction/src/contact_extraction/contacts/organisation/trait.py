@@ -173,8 +173,10 @@ def _of_places(sheet: PageText, candidate: NameCandidate) -> dict[str, float]:
         seen.append(sheet.line_at(start))
         made = made or _MAKING.search(text, max(0, start - 30), start) is not None
         acts = acts or _ACTS.match(text, end) is not None
-        before = _PREPOSITION.search(text, max(0, start - 12), start)
-        follows = follows or before is not None
+        follows = follows or (
+            text[start - 1 : start] == " "
+            and _PREPOSITION.search(text, max(0, start - 12), start) is not None
+        )
         start = text.find(name, end)
     if not seen:
         return {"unseen": 1.0}

@@ -306,6 +306,8 @@ _INITIALS: Final = re.compile(rf"[{UPPER}]\.[{UPPER}]\.")
 
 def degrees_after(text: str) -> int:
     """Give how many characters of degrees a text begins with, after a name."""
+    if text[:1] not in _BEFORE_DEGREE:
+        return 0
     suffix = SUFFIX.match(text)
     end = suffix.end() if suffix else 0
     more = _MORE_DEGREES.match(text, end)
@@ -314,9 +316,12 @@ def degrees_after(text: str) -> int:
     return pronouns.end() if pronouns else end
 
 
+_BEFORE_DEGREE: Final = frozenset(" ,/&(")
+
+
 def without_pronouns(name: str) -> str:
     """Cut what is not part of a name: the (she/her) after it."""
-    return _PRONOUNS.sub("", name)
+    return _PRONOUNS.sub("", name) if "/" in name else name
 
 
 def are_degrees(text: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Final
 
@@ -48,7 +49,6 @@ from contact_extraction.contacts.person.word import (
     SOFT,
     SURNAMES,
     UPPER,
-    given_names,
     is_given,
 )
 from contact_extraction.contacts.testimonial import customer_lines
@@ -115,7 +115,6 @@ def _candidates(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
     found: list[PersonSighting] = []
     firms = frozenset(name.casefold() for name in clues.organisations)
     page = PageWords(sheet, firms, clues.reachable)
-    given = given_names()
     text = sheet.visible_text
     for count, run in enumerate(RUN.finditer(text)):
         if count > MAX_RUNS or len(found) >= MAX_FOUND:
@@ -124,14 +123,7 @@ def _candidates(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
         before = text[start - 2 : start].rstrip(" ")[-1:] if start else "\n"
         title = title_before(text, start)
         # Most runs of capitals are titles and menus: a look at each word rules them out.
-        if (
-            before not in "\n:-–|•("
-            and not title
-            and not any(
-                word in given or word in HONORIFIC or is_given(word)
-                for word in run[0].casefold().split()
-            )
-        ):
+        if before not in "\n:-–|•(" and not title and not _may_name(run[0]):
             continue
         number = sheet.line_at(start)
         line = sheet.lines[number]
@@ -146,6 +138,12 @@ def _candidates(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
     found = [one for one in found if not _is_in_street(one, clues.streets)]
     found = _without_demo_team(found)
     return without_inflected(found, sheet.page.language)
+
+
+@lru_cache(8_192)
+def _may_name(run: str) -> bool:
+    """Say whether a word of a run of capitalised words is a given name or a title."""
+    return any(word in HONORIFIC or is_given(word) for word in run.casefold().split())
 
 
 def _without_demo_team(found: list[PersonSighting]) -> list[PersonSighting]:
@@ -227,12 +225,17 @@ def _read_name(page: PageWords, number: int, name: NameSpan) -> PersonSighting |
     glued = GLUED_DEGREE.search(text[name.start : name.stop])
     end = name.stop + degrees_after(text[name.stop :])
     written = without_pronouns(text[name.start : end])
-    context = _context(sheet, number, name, end)
     if glued:
         written = written[: glued.start()]
-    if _is_refused(page, written, name, context) or _names_street(text, name.lead):
+    # What needs no look around comes first: most runs of capitals are no names.
+    if _is_no_person(written, has_given=name.has_given):
         return None
-    if _is_place(text, name.stop) or _is_glued(sheet.lines[number].marks, written):
+    if _is_place(text, name.stop) or _names_street(text, name.lead):
+        return None
+    context = _context(sheet, number, name, end)
+    if _is_refused(page, written, name, context):
+        return None
+    if _is_glued(sheet.lines[number].marks, written):
         return None
     supported = is_supported(page, number, written, context)
     if not supported and not _is_worth_a_look(context):
@@ -307,12 +310,18 @@ def _is_refused(
             return True
         if written.casefold() in page.organisations:
             return True
+    return False
+
+
+# Menus and headings are runs of capitalised words, the same on every page of a site.
+@lru_cache(4_096)
+def _is_no_person(written: str, *, has_given: bool) -> bool:
     # "Raymond Jr" is a first name alone; "Formal Admissions" is nobody's.
     if _YOUNGER.fullmatch(written) or (
-        not name.has_given and _ABSTRACT.search(small(written))
+        not has_given and _ABSTRACT.search(small(written))
     ):
         return True
-    return is_place_or_role(written, has_given=name.has_given) or is_no_name(written)
+    return is_place_or_role(written, has_given=has_given) or is_no_name(written)
 
 
 _YOUNGER: Final = re.compile(r"\S+ (?:Jr|Sr|II|III)\.?")

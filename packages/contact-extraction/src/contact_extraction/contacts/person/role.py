@@ -153,7 +153,10 @@ def _role_in_sentence(text: str, start: int, end: int) -> str | None:
     """
     before, after = text[max(0, start - 60) : start], text[end : end + 60]
     before, after = before.rpartition(". ")[2], after.partition(". ")[0]
-    match = _DOES.match(after) or _DONE_BY.search(before)
+    is_said_before = before[-1:] == " "
+    match = _DOES.match(after)
+    if match is None and is_said_before:
+        match = _DONE_BY.search(small(before))
     if match is None and (is_said := _IS.match(after)):
         role = None if _OF_ANOTHER.search(is_said[1]) else role_in(is_said[1])
         return role if seniority_of(role) in _LEADING else None
@@ -189,7 +192,7 @@ _DOES: Final = re.compile(
     r"(?P<director>runs|leads|heads|führt|leitet|dirige|gestisce|leidt|runt|prowadzi|vede|driver))"
     rf"\s(?=[a-zß-ÿ])[^.,;]{{0,30}}{_BUSINESS}",
 )
-_DONE_BY: Final = re.compile(
+_DONE_BY: Final = small_pattern(
     r"\b(?:(?P<founder>(?:co-)?(?:founded|established|started|opened|created)(?: (?:in )?\d{4})? by|gegründet (?:\d{4} )?(?:von|durch)|"
     r"gründete|fond[ée]+e? (?:en \d{4} )?par|créée? (?:en \d{4} )?par|fondat[oa] (?:nel \d{4} )?da|fundad[oa] (?:en \d{4} )?por|"
     r"opgericht (?:in \d{4} )?door|grundades (?:\d{4} )?av|grundat av|grundlagt (?:i \d{4} )?af|założon[aey] (?:w \d{4} )?przez)|"
@@ -198,8 +201,7 @@ _DONE_BY: Final = re.compile(
     r"le propriétaire est|il titolare è|el propietario es|o proprietário é|de eigenaar is|omistaja on|ägare är|ejes af|ägs av|eies av)|"
     r"(?P<director>(?:run|led|headed|managed|operated) by|geführt von|geleitet von|unter (?:der )?leitung von|"
     r"dirigée? par|dirett[oa] da|dirigid[oa] por|gestit[oa] da|geleid door|drivs av|drives af|prowadzon[aey] przez))\s"
-    r"(?:dr\.? |mr\.? |mrs\.? |ms\.? |frau |herrn? )?$",
-    re.IGNORECASE,
+    r"(?:dr\.? |mr\.? |mrs\.? |ms\.? |frau |herrn? )?$"
 )
 
 
@@ -210,15 +212,16 @@ def _role_beside(sheet: PageText, number: int, start: int, end: int) -> str | No
     is_theirs = cut is not None and not _ANNOUNCES.match(cut[1])
     if cut and is_theirs and (role := role_in(_first_clause(cut[1]))):
         return role
-    before = text[max(0, start - 60) : start]
-    if short := _ABBREVIATED.search(before):
-        return short[1]
-    label = _BEFORE.search(before)
-    if label and (role := role_in(label[1]) or _of_each(label[0])):
-        return role
-    if shared := _SHARED.match(text[:start]):
-        # "Geschäftsführer: Ann Lind, Ole Berg": what is before the colon is all theirs.
-        return role_in(shared[1]) or _of_each(f"{shared[1]}:")
+    if start:
+        before = text[max(0, start - 60) : start]
+        if short := _ABBREVIATED.search(before):
+            return short[1]
+        label = _BEFORE.search(before)
+        if label and (role := role_in(label[1]) or _of_each(label[0])):
+            return role
+        if shared := _SHARED.match(text[:start]):
+            # "Geschäftsführer: Ann Lind, Ole Berg": what is before the colon is all theirs.
+            return role_in(shared[1]) or _of_each(f"{shared[1]}:")
     if not text[:start].strip() and _goes_on_as_role(text[start:end], after):
         return role_in(_NUMBER_AFTER.split(after)[0])
     if not stands_alone(text, start, end):

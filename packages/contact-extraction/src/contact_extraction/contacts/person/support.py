@@ -30,7 +30,8 @@ class PageWords:
     def is_plain(self, name: str) -> bool:
         """Say whether a word of a name is an ordinary word of this page."""
         # The "ter" of "Roos ter Horst" is part of the name, not a word of the page.
-        parts = [p.casefold() for p in re.split(r"[\s-]", name) if not p[:1].islower()]
+        words = name.replace("-", " ").split()
+        parts = [p.casefold() for p in words if not p[:1].islower()]
         return any(len(p) > 2 and self._is_word(p.strip(".,")) for p in parts)
 
     def _is_word(self, word: str) -> bool:
