@@ -75,7 +75,12 @@ def resting_app(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[RunningApp]:
     """Run the application with its stages at rest for all tests."""
-    kept = {**QUIET, "SCRAPERSKY_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
+    kept = {
+        **QUIET,
+        "SCRAPERSKY_DATA_DIR": str(tmp_path_factory.mktemp("data")),
+        # What its searches would cost is shown; none is begun.
+        "GOOGLE_MAPS_API_KEY": "a key that is never used",
+    }
     with pytest.MonkeyPatch.context() as patch:
         # What takes seconds to count is counted anew after a minute; how long it takes
         # depends on the machine.

@@ -88,7 +88,9 @@ async def test_a_search_is_repeated_from_its_own_page(
     await expect(page.get_by_text("A run costs nothing.")).to_be_visible()
     await expect(page.get_by_label("Budget of one run")).to_have_count(0)
 
-    await app.run("UPDATE place_searches SET source = 'google_places'")
+    await app.run(
+        """UPDATE place_searches SET source = 'google', params = '{"limit": 60}'"""
+    )
     await page.reload()
     await page.get_by_label("How often").select_option("weekly")
     await page.get_by_label("Budget of one run (US dollars)").fill("2.5")

@@ -6842,8 +6842,8 @@ export interface components {
         /** @description When a search is run, what its runs have come to, and what the next one will cost. */
         ScheduleOut: {
             budget: string | null;
-            /** @description What one run will take. */
-            estimate: components["schemas"]["EstimateOut"];
+            /** @description What one run will take; null while its source cannot be asked. */
+            estimate: components["schemas"]["EstimateOut"] | null;
             every: components["schemas"]["Repetition"] | null;
             has_digest: boolean;
             is_paused: boolean;
@@ -6860,6 +6860,8 @@ export interface components {
             search_id: string;
             /** @description US dollars that all its runs have cost. */
             spent: string;
+            /** @description Why its source cannot be asked. */
+            unavailable: string | null;
         };
         /**
          * @description When a stage works.

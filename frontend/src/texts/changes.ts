@@ -64,6 +64,7 @@ export const texts = {
     price: (price: string) => `A run costs about ${price}.`,
     leastPrice: (price: string) => `A run costs at least ${price}.`,
     free: "A run costs nothing.",
+    unavailable: (why: string) => `Its source cannot be asked now: ${why}.`,
     most: (price: string) => `At most ${price} a month.`,
     next: "Next run",
     last: "Last run",

@@ -28,7 +28,7 @@ export const texts = {
     about: "Leads are written into your CRM, and its changes come back.",
     connect: "Connect a CRM",
     none: "No CRM connected yet",
-    connectOne: "Connect one: nothing is written before you have seen what.",
+    connectOne: "Connect one: nothing is written until you have seen what would change.",
     name: "Name",
     account: "Account",
     state: "State",

@@ -7,7 +7,7 @@ export const texts = {
       places: "Places",
       websites: "With website",
       emails: "With e-mail",
-      named_people: "Named person",
+      named_people: "Named person's e-mail",
       contacted: "Contacted",
       won: "Won",
     },

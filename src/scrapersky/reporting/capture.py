@@ -93,7 +93,7 @@ def estimate_total(overlap: Overlap) -> PopulationEstimate:
         return no_number("Nothing has been found.")
     if len(names) == 1:
         return no_number(
-            f"Only one source was asked ({names[0]}): what it does not know, nothing tells. "
+            f"Only one source was asked ({names[0]}), so nothing tells what it missed. "
             "Search for the same in a second source to see how much both found."
         )
     if why := dependence(overlap):

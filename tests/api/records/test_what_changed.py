@@ -57,6 +57,22 @@ async def test_a_schedule_says_what_it_costs_and_when_it_runs_next(desk: Desk) -
     assert [run["id"] for run in after["runs"]] == [search]
 
 
+async def test_a_schedule_could_not_be_paused_once_its_source_had_lost_its_key(
+    desk: Desk,
+) -> None:
+    path = f"/searches/{await a_search(desk)}/schedule"
+    await desk.run("UPDATE place_searches SET source = 'google'")
+    given = {"every": "weekly", "budget": "2.50"}
+
+    before = await desk.get(path)
+    paused = await desk.send("PUT", path, given | {"is_paused": True})
+
+    assert before["estimate"] is None
+    assert "GOOGLE" in before["unavailable"] or "key" in before["unavailable"]
+    assert paused["is_paused"]
+    assert float(paused["most_a_month"]) == 12.5
+
+
 async def test_a_schedule_is_paused_run_now_and_taken_away(desk: Desk) -> None:
     search = await a_search(desk)
     path = f"/searches/{search}/schedule"

@@ -70,15 +70,15 @@ const titled: Shown = (column, row) => {
   );
 };
 
-/** What somebody does first, then who it is. */
+/** Whom to ask for, and below it what they do. */
 const person: Shown = (column, row) => {
   const name = first(column, row);
   const role = written(row, column.under).join(", ");
   if (!name && !role) return <None />;
   return (
-    <span className="two-lines" title={[role, name].filter(Boolean).join("\n")}>
-      {role && <span className="foreign cut small soft">{role}</span>}
+    <span className="two-lines" title={[name, role].filter(Boolean).join("\n")}>
       {name && <span className="foreign cut strong">{name}</span>}
+      {role && <span className="foreign cut small soft">{role}</span>}
     </span>
   );
 };

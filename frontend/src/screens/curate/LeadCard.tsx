@@ -100,8 +100,8 @@ function Person({ record }: { record: Row }) {
     <div className="lead-line">
       <Icon name="contact" />
       <div className="grow">
-        {role && <div className="small soft foreign">{role}</div>}
         <strong className="lead-person foreign">{name}</strong>
+        {role && <div className="small soft foreign">{role}</div>}
         <div className="small faint foreign">
           {texts.card.decisionMaker(text(record.decision_maker_reason))}
         </div>

@@ -19,7 +19,7 @@ export function LeadRow({ kind, row, to }: LeadRowProps) {
   const phone = text(row[shownAs("phone")?.field ?? ""]);
   const email = text(row[shownAs("email")?.field ?? "email"]);
   const whose = otherOwner(row);
-  const who = person ? written(row, [...person.under, person.field]).join(", ") : "";
+  const who = person ? written(row, [person.field, ...person.under]).join(", ") : "";
   return (
     <>
       <span className="grow lead-lines">

@@ -43,8 +43,9 @@ export function Schedule({ searchId }: { searchId: string }) {
   );
 }
 
-/** What one run costs; sometimes only the least can be known. */
-function priceOf({ estimate }: Kept): string {
+/** What one run costs; sometimes only the least can be known, or nothing. */
+function priceOf({ estimate, unavailable }: Kept): string {
+  if (!estimate) return texts.schedule.unavailable(unavailable ?? "");
   const { price_likely: likely, price_low: low } = estimate;
   return likely === null
     ? texts.schedule.leastPrice(money(Number(low)))
@@ -57,7 +58,7 @@ function Form({ kept }: { kept: Kept }) {
   const [every, setEvery] = useState<Every | "">(kept.every ?? "");
   const [budget, setBudget] = useState(kept.budget === null ? "" : String(Number(kept.budget)));
   const path = { record_id: kept.search_id };
-  const isFree = Number(kept.estimate.price_high ?? Number.NaN) === 0;
+  const isFree = Number(kept.estimate?.price_high ?? Number.NaN) === 0;
   const done = (text: string) => {
     toast({ text, kind: "good" });
     return queries.invalidateQueries({ queryKey: ["searches"] });

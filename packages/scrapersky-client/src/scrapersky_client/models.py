@@ -2417,7 +2417,7 @@ class ScheduleOut(TypedDict):
     """When a search is run, what its runs have come to, and what the next one will cost."""
 
     budget: str | None
-    estimate: EstimateOut
+    estimate: EstimateOut | None
     every: Repetition | None
     has_digest: bool
     is_paused: bool
@@ -2429,6 +2429,7 @@ class ScheduleOut(TypedDict):
     runs: list[SearchRun]
     search_id: str
     spent: str
+    unavailable: str | None
 
 
 SchedulerPace: TypeAlias = 'Literal["eager", "interval"]'

@@ -17,7 +17,7 @@ from scrapersky.api.records.router import address_of
 from scrapersky.api.records.search import EstimateOut, estimate_out
 from scrapersky.api.records.source import FILES, sources_of
 from scrapersky.api.schema import NOT_FOUND, REFUSALS, RequestModel
-from scrapersky.errors import NotAllowed, UnknownRecord
+from scrapersky.errors import NotAllowed, SourceUnavailable, UnknownRecord
 from scrapersky.kit.clock import utc_now
 from scrapersky.records import PlaceSearch, SearchSchedule
 from scrapersky.records.audit import note
@@ -85,7 +85,10 @@ class ScheduleOut(BaseModel):
     problem: str | None = Field(
         description="Why the last run that was due has not begun."
     )
-    estimate: EstimateOut = Field(description="What one run will take.")
+    estimate: EstimateOut | None = Field(
+        description="What one run will take; null while its source cannot be asked."
+    )
+    unavailable: str | None = Field(description="Why its source cannot be asked.")
     most_a_month: Decimal | None = Field(
         description="US dollars that the runs of a month may cost at the most."
     )
@@ -212,7 +215,14 @@ async def schedule_out(
         .limit(MOST_RUNS)
     )
     spent = await connection.scalar(select(func.sum(PlaceSearch.spent)).where(runs))
-    estimate = await sources_of(request)[search.source].estimate(query_of(search))
+    estimate, unavailable = None, None
+    try:
+        source = sources_of(request)[search.source]
+    except SourceUnavailable as error:
+        # Without its key a search still has a schedule that somebody wants to pause.
+        unavailable = error.why
+    else:
+        estimate = estimate_out(await source.estimate(query_of(search)))
     most = None
     if row is not None and row.budget is not None:
         most = row.budget * RUNS_A_MONTH[Repetition(row.every)]
@@ -226,7 +236,8 @@ async def schedule_out(
         next_run_at=row.next_run_at if row else None,
         last_run_at=row.last_run_at if row else None,
         problem=row.problem if row else None,
-        estimate=estimate_out(estimate),
+        estimate=estimate,
+        unavailable=unavailable,
         most_a_month=most,
         spent=spent or Decimal(0),
         runs=[
