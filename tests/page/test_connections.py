@@ -165,6 +165,10 @@ async def test_a_crm_is_connected_mapped_compared_written_and_taken_back(
 
         await page.get_by_role("tab", name="Log", exact=True).click()
         await expect(page.get_by_text("Made", exact=True)).to_have_count(3)
+        log = page.get_by_role("group", name="Log")
+        await expect(
+            log.get_by_role("link", name="Company 3", exact=True)
+        ).to_be_visible()
         await shot(page, "log")
         await page.get_by_role("button", name="Pause").click()
         await answer_a_difference(page, app, crm)

@@ -6545,6 +6545,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             kind: string;
+            /** @description What the lead is called here. */
+            label?: string | null;
             /** @description What the connection is called. */
             name: string;
             problem: {
@@ -7350,6 +7352,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             kind: string;
+            /** @description What the lead is called here. */
+            label?: string | null;
             problem: {
                 [key: string]: unknown;
             };
@@ -7374,6 +7378,8 @@ export interface components {
             id: string;
             is_new: boolean;
             kind: string;
+            /** @description What the lead is called here. */
+            label?: string | null;
             /** Format: uuid */
             record_id: string;
             /** Format: uuid */
@@ -11433,15 +11439,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It is being closed */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["Problem409"];
             412: components["responses"]["Problem412"];
             413: components["responses"]["Problem413"];
             414: components["responses"]["Problem414"];
@@ -11476,15 +11474,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It is being closed */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["Problem409"];
             412: components["responses"]["Problem412"];
             413: components["responses"]["Problem413"];
             414: components["responses"]["Problem414"];
@@ -11524,7 +11514,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It is being closed */
+            /** @description It is not open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11570,7 +11560,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
-            /** @description It is being closed */
+            /** @description It is not open */
             409: {
                 headers: {
                     [name: string]: unknown;

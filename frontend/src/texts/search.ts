@@ -50,6 +50,7 @@ export const texts = {
     counted: (total: number, running: number) =>
       `${plural(total, "search", "searches")}${running ? `, ${running} running` : ""}`,
     allBusinesses: "All businesses",
+    import: "Import",
     around: (radiusM: string, location: string) => `${radiusM} around ${location}`,
     aroundPoint: (metres: string, latitude: string, longitude: string) =>
       `${metres} around ${latitude}, ${longitude}`,
@@ -104,6 +105,7 @@ export const texts = {
   searchDetail: {
     whatItBrought: "What it brought",
     allSearches: "All searches",
+    allImports: "All imports",
     begun: (source: string) => `${source}, begun`,
     viewThePlaces: "View the places",
     soonCompanies: "ready within a minute",

@@ -60,6 +60,7 @@ export const texts = {
       risky: "Risky",
       undeliverable: "Undeliverable",
     },
+    whose: { own: "The company", staff: "A person" },
     mail: {
       takes_mail: "Accepts mail",
       address_only: "May accept mail",

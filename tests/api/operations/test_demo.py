@@ -63,6 +63,21 @@ async def test_the_demo_has_a_database_of_its_own_which_closing_it_drops(
     assert await home.run(DATABASES) == []
 
 
+async def test_a_town_that_was_just_closed_could_not_be_opened_for_seconds(
+    home: Served,
+) -> None:
+    await home.post("/demo", {"size": 12})
+    await until(home, "address")
+    for size in (20, 30):
+        await home.call("DELETE", "/demo", status=204)
+        opening = await home.post("/demo", {"size": size})
+        assert opening["is_opening"]
+    opened = await until(home, "address")
+
+    assert (opened["is_running"], opened["size"]) == (True, 30)
+    assert len(await home.run(DATABASES)) == 1
+
+
 @pytest.mark.slow
 async def test_a_reset_town_is_opened_anew_in_a_fresh_database(home: Served) -> None:
     closed = await home.call("POST", "/demo/reset", status=409)

@@ -1,9 +1,10 @@
-/** Batches: domains, sitemaps or pages submitted together, and how far they are. */
+/** Imports: lists that somebody has brought, and how far they are. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { read } from "@/api/client";
 import { useLive } from "@/api/events";
-import { go } from "@/app/router";
+import type { Schemas } from "@/api/types";
+import { go, Link } from "@/app/router";
 import type { ScreenProps } from "@/app/screen";
 import { useMay } from "@/app/session";
 import {
@@ -18,6 +19,7 @@ import {
   Time,
   whole,
 } from "@/kit";
+import { FILE, placeOf, type Search } from "@/screens/search/data";
 import { BatchPage } from "./BatchPage";
 import { Progress } from "./Progress";
 import { Submit } from "./Submit";
@@ -29,15 +31,62 @@ export default function Batches({ params }: ScreenProps) {
   return params.id ? <BatchPage id={params.id} /> : <AllBatches />;
 }
 
+/** Domains, sitemaps and pages are a batch, businesses a search in a file: both are imports. */
+interface Imported {
+  to: string;
+  name: string;
+  status: string;
+  lines: number;
+  progress: ReactNode;
+  failed: string;
+  refused: string;
+  at: string;
+}
+
+const NOT_COUNTED = "–";
+
+const ofBatch = (batch: Schemas["BatchOut"]): Imported => ({
+  to: `/batches/${batch.id}`,
+  name: batch.name ?? `${whole(batch.total)} ${batch.kind}`,
+  status: batch.status,
+  lines: batch.total,
+  progress: <Progress batch={batch} />,
+  failed: whole(batch.failed),
+  refused: whole(batch.refused),
+  at: batch.created_at,
+});
+
+const ofFile = (search: Search): Imported => ({
+  to: `/search/${search.id}`,
+  name: placeOf(search),
+  status: search.status,
+  lines: search.found_count,
+  progress: NOT_COUNTED,
+  failed: NOT_COUNTED,
+  refused: NOT_COUNTED,
+  at: search.created_at,
+});
+
+function useImports() {
+  return useQuery({
+    queryKey: IMPORTS,
+    queryFn: async () => {
+      const query = { filter: [`source:equal:${FILE}`], sort: "-created_at", limit: 50 };
+      const [batches, files] = await Promise.all([read("/batches"), read("/searches", { query })]);
+      const all = [...batches.items.map(ofBatch), ...(files.items as Search[]).map(ofFile)];
+      return all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+    },
+    refetchInterval: 10_000,
+  });
+}
+
+const IMPORTS = ["batches", "all"];
+
 function AllBatches() {
   const queries = useQueryClient();
   const mayCurate = useMay("curate");
   const [isSubmitting, setSubmitting] = useState(false);
-  const batches = useQuery({
-    queryKey: ["batches"],
-    queryFn: () => read("/batches"),
-    refetchInterval: 10_000,
-  });
+  const imports = useImports();
   useLive("batch", () => void queries.invalidateQueries({ queryKey: ["batches"] }));
   const submit = mayCurate && (
     <Button look="primary" icon="upload" onClick={() => setSubmitting(true)}>
@@ -51,11 +100,11 @@ function AllBatches() {
         about={texts.screen.yourOwnListsOfBusinesses}
         actions={submit}
       />
-      {batches.error ? (
-        <Failure error={batches.error} retry={() => void batches.refetch()} />
-      ) : !batches.data ? (
+      {imports.error ? (
+        <Failure error={imports.error} retry={() => void imports.refetch()} />
+      ) : !imports.data ? (
         <Skeleton lines={6} />
-      ) : batches.data.items.length === 0 ? (
+      ) : imports.data.length === 0 ? (
         <Empty icon="batch" title={texts.screen.noBatchesYet} actions={submit}>
           <p>{texts.screen.pasteAListOfDomains}</p>
         </Empty>
@@ -63,46 +112,29 @@ function AllBatches() {
         <Panel flush>
           <Table
             label={texts.screen.batches}
-            rows={batches.data.items}
-            keyOf={(batch) => batch.id}
-            onOpen={(batch) => go(`/batches/${batch.id}`)}
+            rows={imports.data}
+            keyOf={({ to }) => to}
+            onOpen={({ to }) => go(to)}
             columns={[
               {
                 name: common.name,
-                show: (batch) => (
-                  <a
-                    className="foreign"
-                    href={`/batches/${batch.id}`}
-                    onClick={(event) => {
-                      event.preventDefault();
-                      event.stopPropagation();
-                      go(`/batches/${batch.id}`);
-                    }}
-                  >
-                    {batch.name ?? `${whole(batch.total)} ${batch.kind}`}
-                  </a>
+                show: ({ to, name }) => (
+                  <Link to={to} className="foreign" onClick={(event) => event.stopPropagation()}>
+                    {name}
+                  </Link>
                 ),
               },
-              { name: texts.screen.status, show: (batch) => <Status status={batch.status} /> },
-              { name: texts.screen.progress, show: (batch) => <Progress batch={batch} /> },
-              { name: texts.screen.lines, number: true, show: (batch) => whole(batch.total) },
-              {
-                name: common.failed,
-                number: true,
-                minor: true,
-                show: (batch) => whole(batch.failed),
-              },
+              { name: texts.screen.status, show: ({ status }) => <Status status={status} /> },
+              { name: texts.screen.progress, show: ({ progress }) => progress },
+              { name: texts.screen.lines, number: true, show: ({ lines }) => whole(lines) },
+              { name: common.failed, number: true, minor: true, show: ({ failed }) => failed },
               {
                 name: texts.screen.refused,
                 number: true,
                 minor: true,
-                show: (batch) => whole(batch.refused),
+                show: ({ refused }) => refused,
               },
-              {
-                name: texts.screen.submitted,
-                minor: true,
-                show: (batch) => <Time at={batch.created_at} />,
-              },
+              { name: texts.screen.submitted, minor: true, show: ({ at }) => <Time at={at} /> },
             ]}
           />
         </Panel>

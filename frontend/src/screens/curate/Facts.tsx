@@ -85,6 +85,7 @@ const WORDS = new Set(["found_by", "sitemap_type", "source"]);
 const SIZES = new Set(["bytes", "size_bytes", "wire_bytes"]);
 const SHARES = new Set(["contact_likelihood"]);
 
+/** The verdict of a validation has a line of its own: whether mail arrives. */
 function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field === "hours") return <Hours hours={value} />;
   if (field === "phones" && !Array.isArray(value)) return <Phones phones={value} />;
@@ -92,6 +93,7 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (field === "phone" && typeof value === "string") return phoneShown(value);
   if (field === "categories") return list(value).map(readable).join(", ");
   if (Array.isArray(value)) return <Several values={value} />;
+  if (field === "validation" && value) return <Parts parts={{ ...value, verdict: null }} />;
   if (value && typeof value === "object") return <Parts parts={value} />;
   if (typeof value === "boolean") return value ? texts.facts.yes : texts.facts.no;
   if (typeof value === "number" && field === "confidence") return <Sureness share={value} />;

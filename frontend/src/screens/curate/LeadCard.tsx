@@ -162,7 +162,7 @@ function EmailLine({ record }: { record: Row }) {
             {texts.card.addressOf([whose, text(record.email_person_role)])}
           </div>
         )}
-        <div className="small faint foreign">{text(record.email_reason)}</div>
+        <div className="small faint foreign sentence">{text(record.email_reason)}</div>
       </div>
     </div>
   );

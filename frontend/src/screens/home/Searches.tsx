@@ -2,10 +2,10 @@
 import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
 import { Empty, Panel, Status, Time } from "@/kit";
+import { kindOf } from "@/screens/search/data";
 import { FindContacts } from "@/screens/search/FindContacts";
 import { LeadFunnel } from "@/screens/search/LeadFunnel";
 import { texts } from "@/texts/home";
-import { texts as search } from "@/texts/search";
 
 export function Searches({ searches }: { searches: readonly Schemas["SearchYield"][] }) {
   return (
@@ -16,13 +16,11 @@ export function Searches({ searches }: { searches: readonly Schemas["SearchYield
         </Empty>
       ) : (
         <ul className="home-searches">
-          {searches.map(({ id, business_type, location, status, created_at, funnel }) => (
+          {searches.map(({ id, business_type, source, location, status, created_at, funnel }) => (
             <li key={id}>
               <div className="row apart">
                 <Link to={`/search/${id}`} className="cut">
-                  <strong className="foreign">
-                    {business_type || search.searchList.allBusinesses}
-                  </strong>{" "}
+                  <strong className="foreign">{kindOf({ business_type, source })}</strong>{" "}
                   <span className="soft foreign">{location}</span>
                 </Link>
                 {status === "Completed" ? (

@@ -3,10 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "@/api/client";
 import { Failure, money, Panel, Select, Skeleton } from "@/kit";
-import { type Search, useSearches } from "@/screens/search/data";
+import { kindOf, placeOf, type Search, useSearches } from "@/screens/search/data";
 import { FindContacts } from "@/screens/search/FindContacts";
 import { LeadFunnel } from "@/screens/search/LeadFunnel";
-import { kindOf, placeOf } from "@/screens/search/SearchList";
 import { texts } from "@/texts/results";
 
 export function Funnels() {

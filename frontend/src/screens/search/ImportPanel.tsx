@@ -8,20 +8,22 @@ import { useMay } from "@/app/session";
 import { Button, Confirm, exact, Panel, plural, Table, toast, toastError, whole } from "@/kit";
 import { fieldWord } from "@/screens/curate/filters";
 import { texts } from "@/texts/search";
-import type { Search } from "./data";
+import { FILE, type Search } from "./data";
 
-const SOURCE = "file";
+export function useImported(search: Search) {
+  return useQuery({
+    queryKey: ["imported", search.id, search.status, search.found_count],
+    queryFn: () => read("/searches/{record_id}/import", { path: { record_id: search.id } }),
+    enabled: search.source === FILE,
+  });
+}
 
 export function ImportPanel({ search }: { search: Search }) {
   const queries = useQueryClient();
   const mayCurate = useMay("curate");
   const [isAsking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
-  const { data, refetch } = useQuery({
-    queryKey: ["imported", search.id, search.status, search.found_count],
-    queryFn: () => read("/searches/{record_id}/import", { path: { record_id: search.id } }),
-    enabled: search.source === SOURCE,
-  });
+  const { data, refetch } = useImported(search);
   if (!data || (data.columns.length === 0 && !data.undone_at)) return null;
   async function undo(action: string) {
     setBusy(true);

@@ -26,17 +26,24 @@ import { LineProblems } from "@/screens/batches/Mapping";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/search";
 import { Completeness } from "./Completeness";
-import { type Changes, companiesOf, LIVE, placesOf, type Search, shaped, titleOf } from "./data";
+import {
+  type Changes,
+  companiesOf,
+  FILE,
+  kindOf,
+  LIVE,
+  placeOf,
+  placesOf,
+  type Search,
+  shaped,
+  titleOf,
+} from "./data";
 import { FindContacts } from "./FindContacts";
 import { FoundList } from "./FoundList";
-import { ImportPanel } from "./ImportPanel";
+import { ImportPanel, useImported } from "./ImportPanel";
 import { LeadFunnel } from "./LeadFunnel";
 import { Schedule } from "./Schedule";
-import { kindOf, placeOf } from "./SearchList";
 import { SearchMap } from "./SearchMap";
-
-/** What people brought: nothing was asked of anybody, and nothing costs. */
-const FILE = "file";
 
 type Command = "rerun" | "cancel" | "pause" | "resume";
 
@@ -50,13 +57,19 @@ export function SearchDetail({ id }: { id: string }) {
   });
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Skeleton lines={6} />;
-  const { record: search, changes } = data;
+  return <Found search={data.record} changes={data.changes} />;
+}
+
+function Found({ search, changes }: { search: Search; changes: Changes }) {
   const isFile = search.source === FILE;
+  // What an import made that was undone is gone: counts of it would say that it is to come.
+  const isUndone = Boolean(useImported(search).data?.undone_at);
   return (
     <>
       <p className="small back">
-        <Link to="/search">
-          <Icon name="left" size={14} /> {texts.searchDetail.allSearches}
+        <Link to={isFile ? "/batches" : "/search"}>
+          <Icon name="left" size={14} />{" "}
+          {isFile ? texts.searchDetail.allImports : texts.searchDetail.allSearches}
         </Link>
       </p>
       <ScreenHead
@@ -72,7 +85,7 @@ export function SearchDetail({ id }: { id: string }) {
         }
         actions={
           <>
-            {search.found_count > 0 && (
+            {search.found_count > 0 && !isUndone && (
               <>
                 <Link to={placesOf(search)} className="button">
                   <Icon name="place" size={16} /> {texts.searchDetail.viewThePlaces}
@@ -88,9 +101,9 @@ export function SearchDetail({ id }: { id: string }) {
         }
       />
       {search.error && <Failure error={new ApiError(0, { detail: causeOf(search.error) })} />}
-      <Progress search={search} />
+      {!isUndone && <Progress search={search} />}
       <ImportPanel search={search} />
-      {search.found_count > 0 && <Yield search={search} />}
+      {search.found_count > 0 && !isUndone && <Yield search={search} />}
       {search.found_count > 0 && !isFile && (
         <Completeness id={search.id} version={search.found_count} />
       )}
@@ -102,14 +115,16 @@ export function SearchDetail({ id }: { id: string }) {
           <LineProblems problems={search.problems} />
         </Panel>
       )}
-      <div className="search-columns">
-        <SearchMap search={search} />
-        <div className="stack wide">
-          {!isFile && <Schedule searchId={search.id} />}
-          {changes.previous_id && <ChangesPanel changes={changes} />}
-          <FoundList search={search} />
+      {!isUndone && (
+        <div className="search-columns">
+          <SearchMap search={search} />
+          <div className="stack wide">
+            {!isFile && <Schedule searchId={search.id} />}
+            {changes.previous_id && <ChangesPanel changes={changes} />}
+            <FoundList search={search} />
+          </div>
         </div>
-      </div>
+      )}
     </>
   );
 }

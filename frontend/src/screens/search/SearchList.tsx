@@ -1,8 +1,7 @@
 import { Link } from "@/app/router";
 import { causeOf, Empty, Failure, Meter, money, Panel, Skeleton, Status, short, Time } from "@/kit";
 import { texts } from "@/texts/search";
-import { distance } from "./area";
-import { LIVE, type Search, titleOf, useSearches } from "./data";
+import { kindOf, LIVE, placeOf, type Search, titleOf, useSearches } from "./data";
 
 /** Every search, the newest first; those that run show how far they are. */
 export function SearchList() {
@@ -35,27 +34,6 @@ export function SearchList() {
 function said(items: readonly Search[], total: number): string {
   const running = items.filter((search) => LIVE.has(search.status)).length;
   return texts.searchList.counted(total, running);
-}
-
-export const kindOf = (search: Search): string =>
-  search.business_type || texts.searchList.allBusinesses;
-
-export function placeOf(search: Search): string {
-  if (search.location) {
-    return search.radius_m
-      ? texts.searchList.around(distance(search.radius_m), search.location)
-      : search.location;
-  }
-  const { area } = search;
-  if (area && "circle" in area) {
-    const [latitude, longitude, metres] = area.circle;
-    return texts.searchList.aroundPoint(
-      distance(metres),
-      latitude.toFixed(3),
-      longitude.toFixed(3),
-    );
-  }
-  return area ? texts.searchList.areaOnTheMap : texts.searchList.everywhere;
 }
 
 function SearchRow({ search }: { search: Search }) {

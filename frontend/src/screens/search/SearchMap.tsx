@@ -13,6 +13,7 @@ import {
 } from "./area";
 import {
   type Coverage,
+  FILE,
   type FoundPlace,
   type Leaf,
   placesOf,
@@ -35,7 +36,7 @@ export function SearchMap({ search }: { search: Search }) {
   const width = useWidth(box);
   const labels = useMemo(() => (view ? labelsOf(places, view, width) : []), [places, view, width]);
   if (!view || !whole)
-    return coverage && <Said coverage={coverage} isFile={search.source === "file"} />;
+    return coverage && <Said coverage={coverage} isFile={search.source === FILE} />;
   return (
     <Panel
       title={texts.searchMap.map}

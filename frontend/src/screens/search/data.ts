@@ -5,7 +5,7 @@ import { filtered, type Kind, kindNamed } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { valueWord } from "@/kit";
 import { texts } from "@/texts/search";
-import type { Area, Box } from "./area";
+import { type Area, type Box, distance } from "./area";
 
 export type Source = Schemas["SourceOut"];
 export type SearchIn = Schemas["SearchIn"];
@@ -49,6 +49,34 @@ export const shaped = (detail: Schemas["SearchDetail"]): SearchDetail => ({
 });
 
 export const LIVE = new Set(["Queued", "InProgress"]);
+
+/** The source of what people bring: nothing is asked of anybody, and nothing costs. */
+export const FILE = "file";
+
+type Asked = Pick<Search, "business_type" | "source">;
+
+/** What was looked for; a file holds what somebody put into it. */
+export function kindOf({ business_type: kind, source }: Asked): string {
+  return kind || (source === FILE ? texts.searchList.import : texts.searchList.allBusinesses);
+}
+
+export function placeOf(search: Search): string {
+  if (search.location) {
+    return search.radius_m
+      ? texts.searchList.around(distance(search.radius_m), search.location)
+      : search.location;
+  }
+  const { area } = search;
+  if (area && "circle" in area) {
+    const [latitude, longitude, metres] = area.circle;
+    return texts.searchList.aroundPoint(
+      distance(metres),
+      latitude.toFixed(3),
+      longitude.toFixed(3),
+    );
+  }
+  return area ? texts.searchList.areaOnTheMap : texts.searchList.everywhere;
+}
 
 export const titleOf = (source: string): string => valueWord(source, "source");
 

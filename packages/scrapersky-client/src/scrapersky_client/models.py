@@ -2150,6 +2150,7 @@ class RecordInCrmOut(TypedDict):
     done_at: str | None
     id: str
     kind: str
+    label: NotRequired[str | None]
     name: str
     problem: dict[str, Any]
     record_id: str
@@ -2843,6 +2844,7 @@ class SyncRecordOut(TypedDict):
     done_at: str | None
     id: str
     kind: str
+    label: NotRequired[str | None]
     problem: dict[str, Any]
     record_id: str
     state: str
@@ -2859,6 +2861,7 @@ class SyncWriteOut(TypedDict):
     id: str
     is_new: bool
     kind: str
+    label: NotRequired[str | None]
     record_id: str
     run_id: str
     their_id: str

@@ -1,10 +1,11 @@
 """Runs of a connection: what they would change, what they did, and taking them back."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import exists, or_, select
+from sqlalchemy import exists, func, or_, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity
@@ -54,6 +55,7 @@ router = APIRouter()
 MAX_RUN: Final = 200_000
 """Records of one run."""
 KINDS: Final = {"companies": CrmKind.COMPANY, "contacts": CrmKind.PERSON}
+ShownT = TypeVar("ShownT", SyncWriteOut, SyncRecordOut)
 
 
 @router.post(
@@ -162,7 +164,9 @@ async def list_writes(
         scope=["connection-log", str(connection_id)],
         page=page,
     )
-    return found.listing([SyncWriteOut.model_validate(row) for row in found.rows])
+    return found.listing(
+        await labelled(connection, map(SyncWriteOut.model_validate, found.rows))
+    )
 
 
 @router.get(
@@ -183,7 +187,9 @@ async def list_problems(
         scope=["connection-problems", str(connection_id)],
         page=page,
     )
-    return found.listing([SyncRecordOut.model_validate(row) for row in found.rows])
+    return found.listing(
+        await labelled(connection, map(SyncRecordOut.model_validate, found.rows))
+    )
 
 
 @router.get(
@@ -204,7 +210,9 @@ async def list_differences(
         scope=["connection-differences", str(connection_id)],
         page=page,
     )
-    return found.listing([SyncRecordOut.model_validate(row) for row in found.rows])
+    return found.listing(
+        await labelled(connection, map(SyncRecordOut.model_validate, found.rows))
+    )
 
 
 @router.post(
@@ -244,6 +252,22 @@ async def list_connections_of(
     if not rows:
         await require_record(connection, who.tenant_id, record_id)
     return whole_list([RecordInCrmOut.model_validate(row) for row in rows])
+
+
+async def labelled(
+    connection: AsyncConnection, shown: Iterable[ShownT]
+) -> list[ShownT]:
+    """Name each lead as people know it: the number it has there says nothing to them."""
+    rows = list(shown)
+    ids = [row.record_id for row in rows]
+    named = union_all(
+        select(Company.id, Company.name).where(Company.id.in_(ids)),
+        select(Contact.id, func.coalesce(Contact.name, Contact.email)).where(
+            Contact.id.in_(ids)
+        ),
+    )
+    labels = {row.id: row.name for row in await connection.execute(named)}
+    return [row.model_copy(update={"label": labels.get(row.record_id)}) for row in rows]
 
 
 async def require_record(

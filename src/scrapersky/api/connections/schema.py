@@ -273,6 +273,7 @@ class SyncWriteOut(BaseModel):
     kind: str
     record_id: UUID
     their_id: str
+    label: str | None = Field(None, description="What the lead is called here.")
     is_new: bool
     before: dict[str, Any]
     after: dict[str, Any]
@@ -291,6 +292,7 @@ class SyncRecordOut(BaseModel):
     record_id: UUID
     state: str
     their_id: str | None
+    label: str | None = Field(None, description="What the lead is called here.")
     problem: dict[str, Any]
     differs: dict[str, Any]
     done_at: datetime | None

@@ -30,9 +30,11 @@ from simulated_town.town import DEFAULT_SIZE
 router = APIRouter(prefix="/api/v3/demo", tags=["demo"])
 
 PLACE: Final = "Seven Quays"
-DEMO_REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+NOT_HERE: Final[dict[int | str, dict[str, Any]]] = {
     404: {"model": Problem, "description": "It may not be started here, or not by you"},
-    409: {"model": Problem, "description": "It is being closed"},
+}
+DEMO_REFUSALS: Final = NOT_HERE | {
+    409: {"model": Problem, "description": "It is not open"},
 }
 
 
@@ -75,7 +77,7 @@ async def read_demo(
     return state(operations, who, request)
 
 
-@router.post("", operation_id="start_demo", responses=DEMO_REFUSALS)
+@router.post("", operation_id="start_demo", responses=NOT_HERE)
 async def start_demo(
     who: HiddenOperator,
     request: Request,
@@ -91,10 +93,6 @@ async def start_demo(
     """
     if not may_start(operations, who, request):
         raise HTTPException(404)
-    if operations.demo.is_closing:
-        raise AlreadyRunning(
-            "The demo is being closed.", hint="Try again in a few seconds."
-        )
     wanted = body or DemoIn()
     await note(connection, actor_of(who, request), "started", "demo town",
                wanted.model_dump())  # fmt: skip
@@ -156,7 +154,7 @@ async def leave_demo(response: Response) -> None:
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-@router.delete("", operation_id="close_demo", status_code=204, responses=DEMO_REFUSALS)
+@router.delete("", operation_id="close_demo", status_code=204, responses=NOT_HERE)
 async def close_demo(
     who: HiddenOperator,
     request: Request,

@@ -69,10 +69,12 @@ class DemoWorkspace:
         return task is not None and not task.done() and task.cancelling() > 0
 
     def open(self, demo: OpenDemo) -> None:
-        """Begin to open the workspace, unless there is one."""
-        if self.demo is None:
+        """Begin to open the workspace, unless there is one; after one that is being closed."""
+        before = self._task if self.is_closing else None
+        if self.demo is None or before is not None:
             self.demo, self.problem = demo, None
-            self._task = asyncio.create_task(self._run(demo), name="demo workspace")
+            run = self._run_after(before, demo) if before else self._run(demo)
+            self._task = asyncio.create_task(run, name="demo workspace")
 
     def begin_to_close(self) -> None:
         """Have the process ended and the database dropped, if there are any."""
@@ -99,7 +101,7 @@ class DemoWorkspace:
         except asyncio.CancelledError:
             # Whoever waits for us waits until the other one has taken everything down.
             await asyncio.wait([before])
-            self.demo = None
+            self._forget()
             raise
         await self._run(demo)
 
@@ -124,8 +126,12 @@ class DemoWorkspace:
             log.warning("demo.failed", error=str(error))
             self.problem = "The demo could not get a database of its own."
         finally:
-            if asyncio.current_task() is self._task:
-                self.demo = self.address = None
+            self._forget()
+
+    def _forget(self) -> None:
+        """Say that there is none, unless the next one is on its way."""
+        if asyncio.current_task() is self._task:
+            self.demo = self.address = None
 
 
 @asynccontextmanager

@@ -1,11 +1,10 @@
 /** What holds another value in the CRM, and was left: whose is to stand, a person says. */
 import { useQuery } from "@tanstack/react-query";
 import { read, write } from "@/api/client";
-import { Link } from "@/app/router";
 import { Badge, Button, Empty, Failure, Panel, Skeleton, Table } from "@/kit";
 import { texts } from "@/texts/connections";
 import { useChange } from "../change";
-import { screenOf, type WritesProps } from "./Writes";
+import { Lead, type WritesProps } from "./Writes";
 
 interface Differing {
   ours: unknown;
@@ -50,11 +49,7 @@ export function Differences({ id, version }: WritesProps) {
         columns={[
           {
             name: texts.log.record,
-            show: ({ record }) => (
-              <Link to={screenOf(record.kind, record.record_id)}>
-                {texts.log.numbered(record.kind, record.their_id ?? "–")}
-              </Link>
-            ),
+            show: ({ record }) => <Lead of={record} />,
           },
           { name: texts.comparison.field, show: ({ field }) => field },
           {

@@ -2,12 +2,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { read } from "@/api/client";
 import { recordScreen } from "@/api/kinds";
+import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
 import { Badge, Empty, Failure, Panel, Skeleton, Table, Time } from "@/kit";
 import { texts } from "@/texts/connections";
 
 const LISTS: Record<string, string> = { company: "companies", person: "contacts" };
-export const screenOf = (kind: string, id: string) => recordScreen(LISTS[kind] ?? "companies", id);
+
+type Written = Pick<Schemas["SyncRecordOut"], "kind" | "record_id" | "their_id" | "label">;
+
+/** The lead by its name; one that is gone here only has its number there. */
+export function Lead({ of: { kind, record_id: id, their_id: number, label } }: { of: Written }) {
+  return (
+    <Link to={recordScreen(LISTS[kind] ?? "companies", id)}>
+      <span className="foreign">{label ?? texts.log.numbered(kind, number ?? "–")}</span>
+    </Link>
+  );
+}
 
 export interface WritesProps {
   id: string;
@@ -35,9 +46,7 @@ export function Writes({ id, version }: WritesProps) {
           { name: texts.log.when, show: ({ created_at }) => <Time at={created_at} /> },
           {
             name: texts.log.record,
-            show: ({ kind, record_id, their_id }) => (
-              <Link to={screenOf(kind, record_id)}>{texts.log.numbered(kind, their_id)}</Link>
-            ),
+            show: (one) => <Lead of={one} />,
           },
           {
             name: texts.log.what,
@@ -86,11 +95,7 @@ export function Problems({ id, version }: WritesProps) {
         columns={[
           {
             name: texts.log.record,
-            show: ({ kind, record_id, their_id }) => (
-              <Link to={screenOf(kind, record_id)}>
-                {texts.log.numbered(kind, their_id ?? "–")}
-              </Link>
-            ),
+            show: (one) => <Lead of={one} />,
           },
           { name: texts.list.state, show: ({ state }) => texts.states[state] ?? state },
           {
