@@ -179,6 +179,7 @@ async def test_a_crm_is_connected_mapped_compared_written_and_taken_back(
         await expect(
             page.get_by_text("2 records deleted, 0 restored, 1 kept.")
         ).to_be_visible()
+        await expect(dialog).to_have_count(0)
         assert [row["city"] for row in crm.rows["company"].values()] == ["By hand"]
         assert await violations(page) == []
 

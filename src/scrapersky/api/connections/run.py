@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import exists, func, or_, select, union_all
+from sqlalchemy import exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity
@@ -260,13 +260,11 @@ async def labelled(
     """Name each lead as people know it: the number it has there says nothing to them."""
     rows = list(shown)
     ids = [row.record_id for row in rows]
-    named = union_all(
-        select(Company.id, Company.name).where(Company.id.in_(ids)),
-        select(Contact.id, func.coalesce(Contact.name, Contact.email)).where(
-            Contact.id.in_(ids)
-        ),
-    )
-    labels = {row.id: row.name for row in await connection.execute(named)}
+    companies = select(Company.id, Company.name).where(Company.id.in_(ids))
+    title = func.coalesce(Contact.name, Contact.email)
+    contacts = select(Contact.id, title).where(Contact.id.in_(ids))
+    named = await connection.execute(companies.union_all(contacts))
+    labels = {one[0]: one[1] for one in named}
     return [row.model_copy(update={"label": labels.get(row.record_id)}) for row in rows]
 
 
