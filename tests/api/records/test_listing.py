@@ -8,7 +8,7 @@ from sqlalchemy import Select, select, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from scrapersky.api.records import listing
+from scrapersky.api.records import list_statement, listing
 from scrapersky.api.records.list_query import ListQuery, Sort
 from scrapersky.curation.search import matches
 from scrapersky.records import (
@@ -104,7 +104,7 @@ async def test_the_likeliest_pages_come_first_by_an_index_of_their_own(
         url = f"https://ada.bv/{number}"
         await desk.add(Page, domain_id=domain, url=url, contact_likelihood=chance)
     sort = Sort("contact_likelihood", is_descending=True)
-    query = listing.walk(
+    query = list_statement.walk(
         KINDS["pages"], ListQuery(desk.tenant, sort=sort), 3, is_known=True,
         is_begun=True, at_least=0.5,
     )  # fmt: skip

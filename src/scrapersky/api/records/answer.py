@@ -14,7 +14,7 @@ import orjson
 from fastapi import Response
 from sqlalchemy import Row
 
-from scrapersky.api.records.listing import PLACE, TOTAL
+from scrapersky.api.records.list_statement import PLACE, TOTAL
 
 
 def json_answer(

@@ -24,7 +24,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, ENUM, JSONB
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.records.list_query import ListQuery, is_sortable, wanted
-from scrapersky.api.records.listing import COUNTING_COST, PLAN_ANEW, countable
+from scrapersky.api.records.list_statement import countable
+from scrapersky.api.records.listing import COUNTING_COST, PLAN_ANEW
 from scrapersky.api.records.schema import Facets, FacetValue, FieldOut, field_type
 from scrapersky.api.schema import COUNTED_ROWS
 from scrapersky.companies.own_column import OwnColumn

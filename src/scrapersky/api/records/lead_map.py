@@ -26,7 +26,8 @@ from scrapersky.api.dependency import Reader, Transaction
 from scrapersky.api.field import Outline
 from scrapersky.api.records.facet import ROWS_OF, SAMPLED_ROWS, SURELY_MANY
 from scrapersky.api.records.list_query import ListQuery, wanted
-from scrapersky.api.records.listing import PLAN_ANEW, countable
+from scrapersky.api.records.list_statement import countable
+from scrapersky.api.records.listing import PLAN_ANEW
 from scrapersky.api.records.query import RecordFilter, list_query_of
 from scrapersky.api.schema import REFUSALS
 from scrapersky.api.tenancy import bypass_rls
