@@ -22,6 +22,16 @@ COPIED_SHARE: Final = 0.5
 LEAST_COPIED: Final = 10
 LEAST_EXPECTED: Final = 5.0
 """Companies of a group below which its share is compared exactly, and not by its distance."""
+LEAST_SHARED_OF_A_GROUP: Final = 2.0
+"""Companies that chance alone lets two sources share of a group: smaller ones are counted together,
+since of the smallest every estimate is too small."""
+MOST_SHIFT: Final = 1.0
+"""Standard errors by which a number may move when companies are counted apart by a trait."""
+SMALL_LIST: Final = 65
+"""Companies up to which so much holds. Of more, `varies` tells surely what both depend on, and a
+number that moves further is as a rule one that a preference of one source alone moves."""
+SAME_WORDS: Final = 0.1
+"""The share of common companies that two sources may put into other groups."""
 HALF_A_COUNT: Final = 0.5
 RELATIVE_ROUNDING: Final = 1e-9
 MAX_BISECTIONS: Final = 200
@@ -117,7 +127,7 @@ def estimate_total(overlap: Overlap) -> PopulationEstimate:
     return PopulationEstimate(overlap.found, sources, why, total, low, high)
 
 
-def chapman(first: int, second: int, both: int) -> tuple[float, float]:
+def chapman(first: float, second: float, both: float) -> tuple[float, float]:
     """Estimate a total and its variance from two samples, without the bias of small ones."""
     total = (first + 1) * (second + 1) / (both + 1) - 1
     variance = (
@@ -171,6 +181,11 @@ def dependence(overlap: Overlap) -> str | None:
                 f"{pair[0]} and {pair[1]} do not find companies independently of each "
                 "other, as those that other sources found show."
             )
+        if trait := moving_trait(overlap, pair):
+            return (
+                f"The companies are too few to tell whether {pair[0]} and {pair[1]} both "
+                f"depend on {trait}: counted apart by it they come to another number."
+            )
     return None
 
 
@@ -196,6 +211,50 @@ def shared_trait(overlap: Overlap, pair: tuple[str, str]) -> str | None:
         ):
             return trait
     return None
+
+
+def moving_trait(overlap: Overlap, pair: tuple[str, str]) -> str | None:
+    """Return a trait by which companies counted apart come to a number that is far from the whole.
+
+    Where only one source depends on it, or none, both ways come to the same. It tells less surely
+    than `shared_trait`, and of fewer companies.
+    """
+    first, second = (overlap.found_by(one) for one in pair)
+    total, variance = chapman(first, second, overlap.found_by(*pair))
+    most = MOST_SHIFT * sqrt(variance * max(1.0, overlap.found / SMALL_LIST))
+    for trait in sorted({group.trait for group in overlap.groups}):
+        cells = shared_groups(overlap, pair, trait)
+        small = LEAST_SHARED_OF_A_GROUP * total
+        apart = [one for one in cells if one[0] * one[1] >= small]
+        rest = [one for one in cells if one[0] * one[1] < small]
+        firsts, seconds, both = (sum(one[at] for one in rest) for at in range(3))
+        apart.append((firsts, seconds, both))
+        if cells and abs(sum(chapman(*one)[0] for one in apart) - total) > most:
+            return trait
+    return None
+
+
+def shared_groups(
+    overlap: Overlap, pair: tuple[str, str], trait: str
+) -> list[tuple[float, float, float]]:
+    """Return how many companies of each group each of two sources and both found.
+
+    Nothing where the two put the same companies into different groups.
+    """
+    ways = {(*pair, trait): 0, (*pair[::-1], trait): 1}
+    found: dict[str, list[TraitGroup | None]] = {}
+    for group in overlap.groups:
+        at = ways.get((group.source, group.other, group.trait))
+        if at is not None:
+            found.setdefault(group.value, [None, None])[at] = group
+    cells: list[tuple[float, float, float]] = []
+    differing = 0
+    for one, other in found.values():
+        met = one.met if one else 0, other.met if other else 0
+        differing += abs(met[0] - met[1])
+        totals = one.total if one else 0, other.total if other else 0
+        cells.append((*totals, sum(met) / 2))
+    return cells if differing <= SAME_WORDS * overlap.found_by(*pair) else []
 
 
 def varies(groups: Iterable[tuple[int, int]]) -> bool:
