@@ -108,7 +108,7 @@ def contacts_of(page: HtmlPage, url: str, *, hints: Hints = NO_HINTS) -> Contact
             streets=tuple((f.start, f.end) for f in streets if f.end),
         )
         people = by_key([*find_people(sheet, known), *data.people])
-    return _assembled(
+    return assembled(
         sheet,
         url,
         emails=emails,
@@ -163,7 +163,7 @@ def _lines_of(groups: Iterable[Sequence[Sighting]]) -> frozenset[int]:
     return frozenset(f.line for group in groups for f in group if f.line >= 0)
 
 
-def _assembled(
+def assembled(
     sheet: PageText,
     url: str,
     *,
@@ -176,6 +176,7 @@ def _assembled(
     hours: Sightings[Sighting],
     profiles: Sightings[ProfileSighting],
 ) -> Contacts:
+    """Say whose everything is that was seen on a page, and what belongs together."""
     site = _host(url)
     cite = partial(_cited, sheet, url)
     placed: list[PlacedValue] = []

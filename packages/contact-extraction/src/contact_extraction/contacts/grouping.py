@@ -93,10 +93,12 @@ def _group(
     sheet: PageText, anchor: _Anchor, organisations: Sequence[PlacedValue]
 ) -> Group | None:
     values = [member.value for member in anchor.members]
-    emails = tuple(dict.fromkeys(v for v in values if isinstance(v, Email)))
-    phones = tuple(dict.fromkeys(v for v in values if isinstance(v, Phone)))
-    hours = tuple(dict.fromkeys(v for v in values if isinstance(v, Hours)))
-    named = list(dict.fromkeys(v for v in values if isinstance(v, PersonEntry)))
+    # A value seen in several lines is one object; its hash would be that of all evidence.
+    values = list({id(value): value for value in values}.values())
+    emails = tuple(v for v in values if isinstance(v, Email))
+    phones = tuple(v for v in values if isinstance(v, Phone))
+    hours = tuple(v for v in values if isinstance(v, Hours))
+    named = [v for v in values if isinstance(v, PersonEntry)]
     person = anchor.person or (named[0] if len(named) == 1 else None)
     if not (emails or phones or hours or anchor.address):
         return None

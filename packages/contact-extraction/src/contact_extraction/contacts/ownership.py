@@ -508,7 +508,15 @@ def is_of_maker(setting: PageContext, seen: Sequence[PersonSighting]) -> bool:
     """Say whether somebody is named for the website or for data, and for nothing else."""
     if any(found.role for found in seen):
         return False
-    return owner_of(setting, seen).why in (WHY["maker"], WHY["officer"])
+    last = len(setting.sheet.lines)
+    above = (
+        _stands_under(setting, found)
+        for found in seen[:MAX_WEIGHED]
+        if 0 <= found.line < last
+    )
+    if not any(other is not None and other.why in _MAKES for other in above):
+        return False
+    return owner_of(setting, seen).why in _MAKES
 
 
 def _stands_under(setting: PageContext, found: Sighting) -> ValueOwner | None:
@@ -603,6 +611,9 @@ WHY: Final = {
     "legal_text": "named in a legal statement, nothing of the business beside it",
     "on_article": "on a page about an event, an article or a work done for others",
 }
+
+
+_MAKES: Final = (WHY["maker"], WHY["officer"])
 
 
 def names_other_body(name: str) -> bool:

@@ -307,7 +307,8 @@ def _countries_of_addresses(sheet: PageText) -> Counter[str]:
     for line in sheet.lines:
         if len(line.text) < MAX_COUNTRY_LINE:
             _, comma, tail = line.text.rpartition(",")
-            if region := names.get(tail.strip(" .").casefold()):
+            is_short = len(tail) < MAX_COUNTRY
+            if is_short and (region := names.get(tail.strip(" .").casefold())):
                 is_below = any(c.isdigit() for c in above[-MAX_COUNTRY_LINE:])
                 (seen if comma or is_below else bare)[region] += 1
         above = line.text
@@ -316,6 +317,8 @@ def _countries_of_addresses(sheet: PageText) -> Counter[str]:
 
 MANY_COUNTRIES: Final = 3
 MAX_COUNTRY_LINE: Final = 120
+MAX_COUNTRY: Final = 60
+"""Characters of a country's name, more than the longest has."""
 
 
 @cache

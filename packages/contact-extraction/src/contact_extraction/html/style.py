@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from contact_extraction.html.colour import UNKNOWN, Colour, read_colour
@@ -29,6 +30,8 @@ _MARKS: Final = (
 )  # fmt: skip
 _NAME: Final = re.compile(r"(?:[a-z]{1,10})?([.#][\w-]{1,80})", re.IGNORECASE)
 MAX_SHEET: Final = 500_000
+MAX_KNOWN: Final = 100_000
+"""Characters of style sheets that are remembered for the next page of the site."""
 MAX_RULES: Final = 2_000
 MAX_RULE: Final = 3_000
 MAX_STYLE: Final = 2_000
@@ -59,7 +62,12 @@ class StyleNames(NamedTuple):
 
 def look_of(style: str) -> StyleEffect:
     """Say what an inline style does; nothing else can undo it."""
-    style = style[:MAX_STYLE]
+    return _look_of(style[:MAX_STYLE])
+
+
+# The pages of a site share their styles.
+@lru_cache(1_024)
+def _look_of(style: str) -> StyleEffect:
     is_clipped = bool(_CLIPPED.search(style))
     is_outside = bool(_OUTSIDE.search(style)) and not is_clipped
     ink, paper = _colours_in(style)
@@ -96,10 +104,16 @@ def names_in_sheets(sheets: Iterable[str], *, is_whole: bool) -> StyleNames:
     Rules for combinations of elements are left alone: they mostly serve menus. Unless
     these are all of the page's sheets, only rules that set both colours say something.
     """
+    whole = tuple(sheet[:MAX_SHEET] for sheet in sheets)
+    is_short = sum(map(len, whole)) <= MAX_KNOWN
+    return (_known_names if is_short else _names_in)(whole, is_whole=is_whole)
+
+
+def _names_in(sheets: tuple[str, ...], *, is_whole: bool) -> StyleNames:
     found: dict[str, set[str]] = defaultdict(set)
     inks: dict[str, Colour] = {}
     papers: dict[str, Colour] = {}
-    texts = [_without_media(sheet[:MAX_SHEET]) for sheet in sheets]
+    texts = [_without_media(sheet) for sheet in sheets]
     for text in texts:
         for start in _rules(text):
             end = text.find("}", start, start + MAX_RULE)
@@ -117,6 +131,9 @@ def names_in_sheets(sheets: Iterable[str], *, is_whole: bool) -> StyleNames:
         inks=inks,
         papers=papers,
     )
+
+
+_known_names: Final = lru_cache(32)(_names_in)
 
 
 def _kind_of_rule(body: str) -> str | None:

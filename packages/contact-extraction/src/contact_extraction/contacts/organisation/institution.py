@@ -23,8 +23,9 @@ MAX_WORDS: Final = 6
 def institutions(sheet: PageText) -> Iterator[Nomination]:
     """Nominate short lines that end in a trade, and schools and offices in any line."""
     named = set()
-    trades = _trades("houses") | _trades("goods")
-    for number, line in enumerate(sheet.lines):
+    trades = _all_trades() & sheet.words
+    may_name_one = bool(trades) or " of " in sheet.text
+    for number, line in enumerate(sheet.lines) if may_name_one else ():
         if not MIN_LINE <= len(line.text) < SHORT_LINE or line.tag == "option":
             continue
         text = line.text.rstrip(" ,.:")
@@ -72,6 +73,11 @@ def trade_of(name: str) -> str | None:
 def _trades(kind: str) -> frozenset[str]:
     lines = wordlist.load_ordered(f"trade_{kind}")
     return frozenset(word for line in lines for word in line.split())
+
+
+@cache
+def _all_trades() -> frozenset[str]:
+    return _trades("houses") | _trades("goods")
 
 
 def _is_school(name: str) -> bool:

@@ -175,17 +175,22 @@ def _in_run(
         if whole:
             yield from whole
             return
-    for name in names_in_run(run, start, title, two_surnames=two):
+    names = tuple(names_in_run(run, start, title, two_surnames=two))
+    for name in names:
         if found := _read_name(page, number, name):
             is_read = True
             yield found
     if two or is_read or len(run[0].split()) not in _WITH_TWO:
         return
-    yield from _with_mothers_name(page, number, run, title)
+    yield from _with_mothers_name(page, number, run, title, refused=names)
 
 
 def _with_mothers_name(
-    page: PageWords, number: int, run: re.Match[str], title: int
+    page: PageWords,
+    number: int,
+    run: re.Match[str],
+    title: int,
+    refused: tuple[NameSpan, ...] = (),
 ) -> Iterator[PersonSighting]:
     """Read two surnames outside of the languages in which everybody has two.
 
@@ -194,7 +199,7 @@ def _with_mothers_name(
     """
     start = page.sheet.starts[number]
     for name in names_in_run(run, start, title, two_surnames=True):
-        found = _read_name(page, number, name)
+        found = None if name in refused else _read_name(page, number, name)
         if found and found.is_alone and not _ends_in_legal_form(found.value):
             is_reached = bool({number + 1, number + 2, number + 3} & page.reachable)
             if is_calling(found.role) or (is_reached and _is_nordic(page)):
@@ -232,6 +237,8 @@ def _read_name(page: PageWords, number: int, name: NameSpan) -> PersonSighting |
         return None
     if _is_place(text, name.stop) or _names_street(text, name.lead):
         return None
+    if not (name.has_given or name.has_title or _may_stand_alone(text, name, end)):
+        return None
     context = _context(sheet, number, name, end)
     if _is_refused(page, written, name, context):
         return None
@@ -256,6 +263,17 @@ def _read_name(page: PageWords, number: int, name: NameSpan) -> PersonSighting |
         has_title=context.has_title,
         is_inner=name.is_inner,
         is_plain=page.is_plain(written),
+    )
+
+
+def _may_stand_alone(text: str, name: NameSpan, end: int) -> bool:
+    """Rule out words of a sentence: without a given name or a title they name nobody."""
+    before = text[: name.head]
+    return (
+        end > name.stop
+        or stands_alone(text, name.head, end)
+        or text.startswith(f"{before} ", end)
+        or _PAIR.search(before[-MAX_PARTNER:]) is not None
     )
 
 

@@ -41,7 +41,7 @@ class PageWords:
         return self._plain[word]
 
 
-_BEFORE_WORD: Final = re.compile(r"[\w@./'’-]")
+_BEFORE_WORD: Final = frozenset("_@./'’-")
 # The "grace" of grace.lockhart@acme.com is a name, not a word.
 _AFTER_WORD: Final = re.compile(r"[\w@]|\.\w")
 MAX_LOOKS: Final = 20
@@ -55,7 +55,8 @@ def _is_word_of(word: str, text: str) -> bool:
             return False
         before = text[place - 1 : place] if place else ""
         end = place + len(word)
-        if not _BEFORE_WORD.match(before) and not _AFTER_WORD.match(text, end):
+        is_inner = before.isalnum() or before in _BEFORE_WORD
+        if not is_inner and not _AFTER_WORD.match(text, end):
             return True
         place = text.find(word, end)
     return False

@@ -109,6 +109,11 @@ class PersonSurroundings:
         )
 
     @cached_property
+    def may_hold_filler(self) -> bool:
+        """Say whether the page may have the texts that templates are filled with."""
+        return outsider.may_hold_filler(self.sheet.lower)
+
+    @cached_property
     def is_of_goods(self) -> bool:
         """Say whether the page's address promises dishes, animals or brands."""
         return outsider.is_of_goods(split_url(self.url)[1])
@@ -233,7 +238,10 @@ def _outside(around: PersonSurroundings, one: PersonSighting, before: str) -> Tr
         "prose": float(is_prose),
         "title_in_prose": float(is_prose and one.has_title),
         "dated": float(is_more and bool(_YEAR.search(text))),
-        "filler": float(any(outsider.is_filler(line.text) for line in near)),
+        "filler": float(
+            around.may_hold_filler
+            and any(outsider.is_filler(line.text) for line in near)
+        ),
         "elsewhere": float(_is_elsewhere(around, one.role)),
         "outsider_head": float(outsider.heads_outsiders(head)),
         "outsider_page": float(around.is_of_outsiders),
