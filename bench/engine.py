@@ -68,7 +68,7 @@ class Plan:
 
 QUICK = Plan(
     items=3_000,
-    rounds=1,
+    rounds=2,
     old_items=200,
     procrastinate_seconds=1.0,
     procrastinate_concurrencies=(10,),
