@@ -62,6 +62,46 @@ OF_STORED: Final = f"""unnest(CAST(:ids AS uuid[])) AS w(id)
     ORDER BY f.id LIMIT {MOST_RECORDS}) m"""  # noqa: S608 - a constant
 
 
+BEST_EMAIL: Final = f"""    SELECT r.id, r.confidence, r.among, r.kind,
+      r.whose || CASE r.verdict WHEN '{Deliverability.DELIVERABLE}' THEN ', checked: deliverable'
+        WHEN '{Deliverability.RISKY}' THEN ', checked: risky' ELSE ', not checked' END
+        || CASE WHEN r.among > 1 THEN ', the best of ' || r.among ELSE '' END AS reason,
+      (SELECT max(e.seen_at) FROM contact_evidence e WHERE e.contact_id = r.id)
+        AS seen_at
+    FROM (
+      SELECT x.id, x.confidence, x.verdict, count(*) OVER () AS among,
+        CASE WHEN x.is_own THEN 'person' ELSE CASE x.email_type
+          WHEN '{EmailType.CORPORATE}' THEN 'company' WHEN '{EmailType.SERVICE}' THEN 'shared inbox'
+          WHEN '{EmailType.FREE}' THEN 'free mail' ELSE 'unknown' END END AS kind,
+        CASE WHEN x.decides THEN 'the decision maker''s own address'
+          WHEN x.is_own THEN 'a named person''s own address'
+          WHEN x.email_type = '{EmailType.CORPORATE}' THEN 'an address of the company'
+          WHEN x.email_type = '{EmailType.SERVICE}' THEN 'a shared inbox'
+          WHEN x.email_type = '{EmailType.FREE}' THEN 'a free mail address'
+          ELSE 'an address of an unknown kind' END AS whose,
+        row_number() OVER (ORDER BY
+          (x.verdict IS NOT DISTINCT FROM '{Deliverability.RISKY}'),
+          (coalesce(x.confidence, 1) < {LEAST_SURE}), x.decides DESC,
+          x.is_elsewhere, x.is_own DESC, x.is_here DESC,
+          array_position(ARRAY['{EmailType.CORPORATE}', '{EmailType.SERVICE}',
+            '{EmailType.FREE}'], x.email_type::text),
+          (x.verdict IS NULL), x.confidence DESC NULLS LAST, x.id) AS place
+      FROM (
+        SELECT y.*, y.validation->>'verdict' AS verdict, own.is_own, own.is_own
+          AND coalesce(y.email = who.email OR lower(y.name) = lower(who.name), false)
+          AS decides, near.is_here, NOT near.is_here
+          AND coalesce(lower(y.address->>'city') <> lower(j.address->>1), false)
+          AS is_elsewhere
+        FROM contacts y CROSS JOIN LATERAL (SELECT {OWN_ADDRESS} AS is_own) own
+        CROSS JOIN LATERAL (SELECT {OF_THIS_BRANCH} AS is_here) near
+        WHERE y.domain_id = d.id AND y.email IS NOT NULL AND y.gone_at IS NULL
+          AND y.contact_curation_status <> '{ContactCurationStatus.SKIPPED}'
+          AND y.validation->>'verdict' IS DISTINCT FROM '{Deliverability.UNDELIVERABLE}'
+      ) x) r
+    WHERE r.place = 1"""  # noqa: S608 - our own columns
+"""The address to write to of the companies `j` with the website `d`, and why it is that one."""
+
+
 def summed_up(records: str) -> str:
     """Write the query that sums up companies from some of their records.
 
@@ -140,43 +180,7 @@ WITH seen AS MATERIALIZED (
     WHERE x.domain_id = d.id AND x.phone IS NOT NULL AND x.gone_at IS NULL
     ORDER BY x.confidence DESC NULLS LAST, x.id LIMIT 1) spoken ON j.phone IS NULL
   LEFT JOIN LATERAL (
-    SELECT r.id, r.confidence, r.among, r.kind,
-      r.whose || CASE r.verdict WHEN '{Deliverability.DELIVERABLE}' THEN ', checked: deliverable'
-        WHEN '{Deliverability.RISKY}' THEN ', checked: risky' ELSE ', not checked' END
-        || CASE WHEN r.among > 1 THEN ', the best of ' || r.among ELSE '' END AS reason,
-      (SELECT max(e.seen_at) FROM contact_evidence e WHERE e.contact_id = r.id)
-        AS seen_at
-    FROM (
-      SELECT x.id, x.confidence, x.verdict, count(*) OVER () AS among,
-        CASE WHEN x.is_own THEN 'person' ELSE CASE x.email_type
-          WHEN '{EmailType.CORPORATE}' THEN 'company' WHEN '{EmailType.SERVICE}' THEN 'shared inbox'
-          WHEN '{EmailType.FREE}' THEN 'free mail' ELSE 'unknown' END END AS kind,
-        CASE WHEN x.decides THEN 'the decision maker''s own address'
-          WHEN x.is_own THEN 'a named person''s own address'
-          WHEN x.email_type = '{EmailType.CORPORATE}' THEN 'an address of the company'
-          WHEN x.email_type = '{EmailType.SERVICE}' THEN 'a shared inbox'
-          WHEN x.email_type = '{EmailType.FREE}' THEN 'a free mail address'
-          ELSE 'an address of an unknown kind' END AS whose,
-        row_number() OVER (ORDER BY
-          (x.verdict IS NOT DISTINCT FROM '{Deliverability.RISKY}'),
-          (coalesce(x.confidence, 1) < {LEAST_SURE}), x.decides DESC,
-          x.is_elsewhere, x.is_own DESC, x.is_here DESC,
-          array_position(ARRAY['{EmailType.CORPORATE}', '{EmailType.SERVICE}',
-            '{EmailType.FREE}'], x.email_type::text),
-          (x.verdict IS NULL), x.confidence DESC NULLS LAST, x.id) AS place
-      FROM (
-        SELECT y.*, y.validation->>'verdict' AS verdict, own.is_own, own.is_own
-          AND coalesce(y.email = who.email OR lower(y.name) = lower(who.name), false)
-          AS decides, near.is_here, NOT near.is_here
-          AND coalesce(lower(y.address->>'city') <> lower(j.address->>1), false)
-          AS is_elsewhere
-        FROM contacts y CROSS JOIN LATERAL (SELECT {OWN_ADDRESS} AS is_own) own
-        CROSS JOIN LATERAL (SELECT {OF_THIS_BRANCH} AS is_here) near
-        WHERE y.domain_id = d.id AND y.email IS NOT NULL AND y.gone_at IS NULL
-          AND y.contact_curation_status <> '{ContactCurationStatus.SKIPPED}'
-          AND y.validation->>'verdict' IS DISTINCT FROM '{Deliverability.UNDELIVERABLE}'
-      ) x) r
-    WHERE r.place = 1) best ON true
+{BEST_EMAIL}) best ON true
 )
 """  # noqa: S608 - our own columns
 

@@ -27,6 +27,7 @@ from scrapersky.api.records.router import (
     BASE,
     add_deciding,
     add_detail,
+    add_exports,
     add_history,
     add_listing,
 )
@@ -40,6 +41,7 @@ routers: list[APIRouter] = []
 for each in KINDS.values():
     below = RouterBelow(f"{BASE}{each.path}", tags=["records"])
     add_listing(below, each)
+    add_exports(below, each)
     add_history(below, each)
     if each is not SEARCHES:
         # A search is read together with its map, and started by its own routes.

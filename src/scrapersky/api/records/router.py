@@ -107,7 +107,7 @@ def address_of(resource: Kind) -> str:
 
 
 def add_listing(router: RouterBelow, resource: Kind) -> None:
-    """Add the list and what goes with it: fields, facets, export."""
+    """Add the list and what goes with it: fields and facets."""
     shape = record_model(resource)
     many, noun, path = resource.name, resource.singular, address_of(resource)
     words = noun.replace("_", " ")
@@ -158,6 +158,11 @@ def add_listing(router: RouterBelow, resource: Kind) -> None:
             return await count_values(
                 connection, resource, list_query, names, asked.words
             )
+
+
+def add_exports(router: RouterBelow, resource: Kind) -> None:
+    """Add the files of a list: all that it shows, or chosen records."""
+    many, path = resource.name, address_of(resource)
 
     @router.get(
         f"{path}/export",
