@@ -53,7 +53,7 @@ from scrapersky.webhooks.sender import WebhookSender
 from tests.webhooks.conftest import CIPHER, LOOPBACK, Office
 from tests.webhooks.receiver import receiving
 
-CHANGED_ROWS = 1_000
+CHANGED_ROWS = 3_000
 MIB = 1024 * 1024
 INSERT = text(
     "INSERT INTO domains (tenant_id, domain, status)"
@@ -326,7 +326,7 @@ def main() -> None:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as home, EmbeddedPostgres(Path(home)) as server:
         found = asyncio.run(
-            measure(server.url, 5 if quick else 30, 12 if quick else 60)
+            measure(server.url, 5 if quick else 30, 10 if quick else 40)
         )
     found["wall_seconds"] = round(time.monotonic() - began, 1)
     print(json.dumps(found))
