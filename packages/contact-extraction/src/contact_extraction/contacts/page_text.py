@@ -4,13 +4,14 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from operator import methodcaller
 from typing import Final
 
 from contact_extraction.html import HtmlPage, Line
 
 SNIPPET_CHARACTERS: Final = 200
-_DIGIT: Final = re.compile("[0-9]")
+_LINE_WITH_DIGIT: Final = re.compile(r"^[^0-9\n]*[0-9].*", re.MULTILINE)
 _bare: Final = methodcaller("strip", ".,;:()[]")
 
 
@@ -49,7 +50,7 @@ class PageText:
     @cached_property
     def numbered(self) -> str:
         """Give only the lines with a digit, for searches that need one."""
-        return "\n".join(line.text for line in self.lines if _DIGIT.search(line.text))
+        return "\n".join(_LINE_WITH_DIGIT.findall(self.text))
 
     def line_at(self, offset: int) -> int:
         """Give the number of the line a place in the text is in."""
@@ -86,22 +87,21 @@ MAX_TEXT: Final = 4 * 1024 * 1024
 
 def page_text(page: HtmlPage) -> PageText:
     """Lay out the visible lines of a page."""
-    lines = []
-    starts = []
-    parts = []
-    offset = visible = 0
-    for line in page.lines:
-        if line.hidden and not line.folded:
-            continue
-        if not line.hidden:
-            visible = offset + len(line.text)
-        if offset > MAX_TEXT:
-            break
-        lines.append(line)
-        starts.append(offset)
-        parts.append(line.text)
-        offset += len(line.text) + 1
-    return PageText(page, tuple(lines), "\n".join(parts), tuple(starts), visible)
+    lines = [line for line in page.lines if not line.hidden or line.folded]
+    starts = [0, *accumulate(len(line.text) + 1 for line in lines)]
+    if starts[-1] > MAX_TEXT:
+        del lines[bisect_right(starts, MAX_TEXT) :]
+    del starts[len(lines) :]
+    visible = next(
+        (
+            start + len(line.text)
+            for line, start in zip(reversed(lines), reversed(starts), strict=True)
+            if not line.hidden
+        ),
+        0,
+    )
+    text = "\n".join([line.text for line in lines])
+    return PageText(page, tuple(lines), text, tuple(starts), visible)
 
 
 def _same_length_lower(text: str) -> str:

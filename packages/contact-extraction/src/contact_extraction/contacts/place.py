@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -300,19 +300,25 @@ def _countries_of_addresses(sheet: PageText) -> Counter[str]:
     A bare name needs an address above it, or to be one of a list of offices: on a menu
     "Turkey" is not a country.
     """
-    names = country_names()
     seen: Counter[str] = Counter()
     bare: Counter[str] = Counter()
     above = ""
     for line in sheet.lines:
-        if len(line.text) < MAX_COUNTRY_LINE:
-            _, comma, tail = line.text.rpartition(",")
-            is_short = len(tail) < MAX_COUNTRY
-            if is_short and (region := names.get(tail.strip(" .").casefold())):
-                is_below = any(c.isdigit() for c in above[-MAX_COUNTRY_LINE:])
-                (seen if comma or is_below else bare)[region] += 1
-        above = line.text
+        text = line.text
+        if len(text) < MAX_COUNTRY_LINE and (region := _country_at_end(text)):
+            is_below = any(c.isdigit() for c in above[-MAX_COUNTRY_LINE:])
+            (seen if "," in text or is_below else bare)[region] += 1
+        above = text
     return seen + bare if len(bare) >= MANY_COUNTRIES else seen
+
+
+# Pages of a site share the lines of their menu and footer.
+@lru_cache(4_096)
+def _country_at_end(text: str) -> str | None:
+    tail = text.rpartition(",")[2]
+    if len(tail) >= MAX_COUNTRY:
+        return None
+    return country_names().get(tail.strip(" .").casefold())
 
 
 MANY_COUNTRIES: Final = 3

@@ -31,7 +31,8 @@ def postcode_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
         parts.append(
             rf"(?P<US>(?<=[A-Za-z.,] )(?<![$#] )\d{{5}}(?:-\d{{4}})?(?![\w-])|(?:{states}),?\s{{1,2}}\d{{5}}(?:-\d{{4}})?(?![\w-]))"
         )
-    return re.compile("|".join(parts))
+    # Most letters of a text are small ones, at which no code begins.
+    return re.compile(rf"(?=[\d〒A-Z])(?:{'|'.join(parts)})")
 
 
 POSTCODES: Final = {

@@ -36,6 +36,7 @@ from contact_extraction.contacts.address.street import (
     MAX_LINE,
     NUMBERLESS,
     ROAD_HINT,
+    ROAD_WORDS,
     STATE_AS_COURT,
     STRONG_END,
     YEAR,
@@ -82,6 +83,7 @@ class Reader:
             else FreeForm(sheet, self.regions, self.postcode)
         )
         self.taken = -1
+        self.has_road = any(word in sheet.text for word in ROAD_WORDS)
 
     def addresses(self) -> Iterator[AddressSighting]:
         """Yield every address in reading order."""
@@ -97,7 +99,7 @@ class Reader:
                     yield found
                 continue
             if not _has_number(text):
-                is_long = len(text) >= MIN_NUMBERLESS
+                is_long = self.has_road and len(text) >= MIN_NUMBERLESS
                 if is_long and (found := self._without_number(number, text)):
                     yield found
                 continue
@@ -512,10 +514,8 @@ def _code_in(pattern: re.Pattern[str], text: str) -> tuple[int, int, str] | None
 
 def _has_number(text: str) -> bool:
     """Say whether a line has a digit; those of an e-mail address number no house."""
-    if _DIGIT.search(text) is None:
-        return False
     if "@" not in text:
-        return True
+        return _DIGIT.search(text) is not None
     return any("@" not in word and _DIGIT.search(word) for word in text.split())
 
 

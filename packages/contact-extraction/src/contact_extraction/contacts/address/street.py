@@ -222,6 +222,8 @@ HOUSE_NUMBER: Final = re.compile(
 COPYRIGHT_BEFORE: Final = re.compile(
     r"(?:©|&copy;|\(c\)|copyright)[\s\d–-]{0,12}$", re.IGNORECASE
 )
+ROAD_WORDS: Final = (" Road", " St", " Lane", " Avenue", " Rd", " Drive")
+"""One of these is in every page with a line that the hint finds, looked for much faster."""
 ROAD_HINT: Final = re.compile(r"[a-z] (?:Road|Street|Lane|Avenue|Rd|St|Drive)\b")
 STATE_AS_COURT: Final = re.compile(
     r"^(.{5,60}?\b(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Lane|Ln|Blvd|Parkway|Way)\b\.?)"

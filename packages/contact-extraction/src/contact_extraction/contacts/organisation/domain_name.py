@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -53,6 +54,8 @@ def _linked_hosts(sheet: PageText) -> list[str]:
 MIN_LINKS: Final = 4
 
 
+# Pages of a site name the same firms, and have one domain.
+@lru_cache(4_096)
 def domain_similarity(key: str, label: str) -> float:
     """Say from 0 to 1 how much a folded name looks like a domain."""
     compact = (
@@ -80,7 +83,7 @@ _UMLAUTS: Final = str.maketrans(
 
 def kin_names(sheet: PageText, labels: list[str]) -> Iterator[Nomination]:
     """Nominate runs of capitalised words that spell the page's domain."""
-    wanted = [label for label in labels if len(label) > 3]
+    wanted = tuple(label for label in labels if len(label) > 3)
     starts = {label[:3] for label in wanted}
     votes: Counter[str] = Counter()
     for number in sorted(_capitalised(sheet, starts)):
@@ -88,7 +91,7 @@ def kin_names(sheet: PageText, labels: list[str]) -> Iterator[Nomination]:
         if line.tag == "option" or len(line.text) > MAX_LINE:
             continue
         for run in runs(line.text):
-            if name := _spelling(run, wanted):
+            if name := _spelling(tuple(run[:MAX_READ]), wanted):
                 votes[name] += 1
     for name in _small_spellings(sheet, wanted) if not votes else ():
         votes[name] += 1
@@ -111,7 +114,7 @@ def _capitalised(sheet: PageText, starts: set[str]) -> set[int]:
     return found
 
 
-def _small_spellings(sheet: PageText, labels: list[str]) -> Iterator[str]:
+def _small_spellings(sheet: PageText, labels: Sequence[str]) -> Iterator[str]:
     """Give the labels as a page writes them that never begins them with a capital."""
     for label in labels:
         place = sheet.lower.find(label)
@@ -175,13 +178,16 @@ def runs(text: str) -> Iterator[list[str]]:
 _NON_WORD: Final = re.compile(r"[\W_]+")
 MAX_RUN: Final = 10
 """Words of a run that may spell a label: it begins at one of six, and has five."""
+MAX_READ: Final = MAX_RUN + 4
+"""Words of a run that are read: a trade of up to four words may follow the label."""
 
 
 def _folded(word: str) -> str:
     return (word if word.isalnum() else _NON_WORD.sub("", word)).casefold()
 
 
-def _spelling(run: list[str], labels: list[str]) -> str | None:
+@lru_cache(4_096)
+def _spelling(run: tuple[str, ...], labels: tuple[str, ...]) -> str | None:
     """Find the part of a run of words that spells a label, with what follows it."""
     folded = [_folded(word) for word in run[:MAX_RUN]]
     for start in range(min(len(run), 6)):
@@ -200,7 +206,7 @@ def _spelling(run: list[str], labels: list[str]) -> str | None:
     return None
 
 
-def _name_end(run: list[str], end: int) -> int:
+def _name_end(run: Sequence[str], end: int) -> int:
     """Add the words after a spelled label that name a trade: Prism Flow Products."""
     for stop in range(min(len(run), end + 4), end + 1, -1):
         if is_trade_name(" ".join(run[:stop])):

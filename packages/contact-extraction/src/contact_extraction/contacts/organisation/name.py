@@ -26,6 +26,7 @@ def words_of(name: str) -> list[str]:
     return _NON_WORD.sub(" ", name.casefold()).split()
 
 
+@lru_cache(4_096)
 def spoken_name(name: str) -> str:
     """Give a name as people say it, in lower case: no article, no legal form."""
     return _ARTICLE.sub("", without_form(name)).lower()

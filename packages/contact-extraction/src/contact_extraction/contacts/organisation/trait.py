@@ -3,8 +3,9 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from contact_extraction.contacts.organisation.candidate import NameCandidate
@@ -91,26 +92,17 @@ def traits(
 
 
 def _of_name(sheet: PageText, candidate: NameCandidate) -> dict[str, float]:
-    key, name = candidate.key, candidate.name
-    form = is_legal_name(name)
-    trade = trade_of(name)
-    parts = key.split()
-    is_camel = _CAMEL.search(name) is not None
+    spelt = _of_spelling(candidate.name)
+    parts = candidate.key.split()
     is_lone = (
         len(parts) == 1
         # OpenSesame is two words.
-        and not (form or is_camel)
+        and not (spelt["form"] or spelt["camel"])
         and candidate.sources.isdisjoint(_CAREER)
     )
     long = [p for p in parts if len(p) > 2]
     return {
-        "form": form,
-        "house_end": trade == "house",
-        "goods_end": trade == "goods",
-        "person": not (trade or form) and looks_like_person(name),
-        "role": not (trade or form) and has_role_word(name),
-        "district": not trade and is_district(name),
-        "last_generic": not form and has_generic_end(name),
+        **spelt,
         "kin": candidate.domain_similarity,
         "same_as_domain": candidate.domain_similarity == 1.0,
         "mentions": min(1.0, math.log1p(candidate.mentions) / 3.0),
@@ -120,10 +112,27 @@ def _of_name(sheet: PageText, candidate: NameCandidate) -> dict[str, float]:
         "three_words": len(parts) >= SOME_WORDS,
         "many_words": len(parts) > MANY_WORDS,
         "plain": (sum(p in sheet.words for p in long) / len(long) if long else 0.0),
+    }
+
+
+# Pages of a site name the same firms.
+@lru_cache(4_096)
+def _of_spelling(name: str) -> Mapping[str, float]:
+    """Describe what a name says by itself, on whatever page it stands."""
+    form = is_legal_name(name)
+    trade = trade_of(name)
+    return {
+        "form": form,
+        "house_end": trade == "house",
+        "goods_end": trade == "goods",
+        "person": not (trade or form) and looks_like_person(name),
+        "role": not (trade or form) and has_role_word(name),
+        "district": not trade and is_district(name),
+        "last_generic": not form and has_generic_end(name),
         "generic": generic_share(name),
         "ampersand": "&" in name,
-        "digit": any(sign.isdigit() for sign in name),
-        "camel": is_camel,
+        "digit": any(map(str.isdigit, name)),
+        "camel": _CAMEL.search(name) is not None,
         "shouted": name.isupper() and len(name) > 3,
         "dotted": "." in name.rstrip("."),
     }

@@ -67,6 +67,8 @@ MAX_UNKNOWN_WORDS: Final = 3
 
 def title_before(text: str, start: int) -> int:
     """Give the length of `Dr. ` or `Dr. med. ` before a name: the full stop ends a run."""
+    if text[start - 1 : start] == "\n":
+        return 0  # as most names do, it begins a line
     before = text[max(0, start - 30) : start].rpartition("\n")[2]
     if not before.rstrip(" ").endswith(_ENDS_TITLE):
         return 0
