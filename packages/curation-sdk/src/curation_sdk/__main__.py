@@ -10,8 +10,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import dead_letters
-from curation_sdk.connection import engine_of, root_of
-from curation_sdk.control import StageState, depth, pause, rate, resume, states
+from curation_sdk.connection import engine_of, why_not_asked
+from curation_sdk.control import (
+    StageState,
+    cancel,
+    depth,
+    pause,
+    rate,
+    resume,
+    states,
+)
 from curation_sdk.errors import CurationSdkError
 from curation_sdk.history import history
 from curation_sdk.migrations import migrate
@@ -48,6 +56,10 @@ def make_parser() -> argparse.ArgumentParser:
     paused.add_argument("stage")
     paused.add_argument("why")
     commands.add_parser("resume", help="let it go on").add_argument("stage")
+    cancelled = commands.add_parser("cancel", help="fail queued or running items")
+    cancelled.add_argument("stage")
+    cancelled.add_argument("items", nargs="+", help="their keys")
+    cancelled.add_argument("--why", default="cancelled")
     shown = commands.add_parser("item", help="everything that happened to one row")
     shown.add_argument("stage")
     shown.add_argument("item")
@@ -81,6 +93,9 @@ async def run(engine: AsyncEngine, asked: argparse.Namespace) -> list[str]:
         case "resume":
             await resume(engine, asked.stage)
             return [f"{asked.stage} is resumed"]
+        case "cancel":
+            count = await cancel(engine, asked.stage, *asked.items, why=asked.why)
+            return [f"{count} cancelled"]
         case "item":
             return await item_lines(engine, asked.stage, asked.item)
     found = await reap(engine)
@@ -129,7 +144,7 @@ async def answer(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     except (SQLAlchemyError, OSError) as error:
-        sys.stderr.write(f"The database cannot be asked: {root_of(error)}\n")
+        sys.stderr.write(f"{why_not_asked(error)}\n")
         return 1
     finally:
         await engine.dispose()

@@ -21,7 +21,7 @@ from sqlalchemy import (
     TextClause,
     make_url,
 )
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -34,6 +34,7 @@ CONNECT_TIMEOUT_SECONDS = 5.0
 
 With the timeout of a statement, this bounds how long a silent connection blocks a worker.
 """
+ADDRESS_HINT = "Write the address as postgresql://user:password@host/database."
 CANCEL_TIMEOUT_SECONDS = 2.0
 """Seconds for which the server is asked to cancel what a lost connection still does."""
 # If this process hangs in the middle, the server must release the row locks as soon as the
@@ -268,11 +269,17 @@ class WorkerConnection:
 
 def engine_of(url: str | URL) -> AsyncEngine:
     """Make an engine from an address of any PostgreSQL driver, or of libpq."""
-    given = make_url(url)
+    try:
+        given = make_url(url)
+    except ArgumentError as error:
+        # Without the text: it may hold a password.
+        raise CurationSdkError(
+            "This is not the address of a database.", hint=ADDRESS_HINT
+        ) from error
     if given.get_backend_name() not in {"postgresql", "postgres"}:
         raise CurationSdkError(
             f"{given.get_backend_name()} is not PostgreSQL.",
-            hint="Write the address as postgresql://user:password@host/database.",
+            hint=ADDRESS_HINT,
         )
     query = dict(given.query)
     if "sslmode" in query:  # libpq's name
@@ -361,3 +368,11 @@ def root_of(error: BaseException) -> BaseException:
     if isinstance(error, DBAPIError) and error.orig is not None:
         return error.orig.__cause__ or error.orig
     return error
+
+
+def why_not_asked(error: BaseException) -> str:
+    """Say why a database did not answer a dashboard or a shell."""
+    cause = root_of(error)
+    if isinstance(cause, asyncpg.UndefinedTableError):
+        return "This database has no queues yet: python -m curation_sdk migrate"
+    return f"The database cannot be asked: {cause}"

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
+from asyncpg import InvalidColumnReferenceError
 from sqlalchemy import CursorResult, func, inspect
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from curation_sdk import statements
-from curation_sdk.connection import driver_beneath, refuse_unusable_engine
+from curation_sdk.connection import driver_beneath, refuse_unusable_engine, root_of
 from curation_sdk.errors import CurationSdkError, UnknownStage
 from curation_sdk.queue import Queue, touched_column
 from curation_sdk.stage import Attribute, Stage
@@ -278,11 +280,19 @@ async def queue_once(
     `unique` is a column of the model with a unique constraint, and has a value in
     `values`. A row that is finished or has failed is queued again, with these values.
     """
+    if not isinstance(stage, Stage):
+        raise CurationSdkError(
+            f"queue_once was given {stage!r} instead of a stage.",
+            hint="Pass the stage itself, which knows its columns, and not its name.",
+        )
     status, waiting = stage.claims, (stage.queued, stage.processing)
     mapper = inspect(stage.model)
     row = {**values, status.key: stage.queued}
     if unknown := row.keys() - set(mapper.columns.keys()):
-        raise CurationSdkError(f"{stage.model.__name__} has no column {min(unknown)}.")
+        raise CurationSdkError(
+            f"{stage.model.__name__} has no column {min(unknown)}.",
+            hint=f"It has {', '.join(mapper.columns.keys())}.",
+        )
     if row.get(unique.key) is None:
         raise CurationSdkError(
             f"queue_once was given no value of {unique}.",
@@ -302,7 +312,15 @@ async def queue_once(
         where=status.not_in(waiting),
     ).returning(status)
     async with transaction(database) as connection:
-        is_queued = (await connection.execute(statement)).first() is not None
+        try:
+            is_queued = (await connection.execute(statement)).first() is not None
+        except DBAPIError as error:
+            if not isinstance(root_of(error), InvalidColumnReferenceError):
+                raise
+            raise CurationSdkError(
+                f"{unique} is not unique: two rows may have the same value.",
+                hint="Give the column a unique constraint.",
+            ) from error
         if is_queued:
             await execute(connection, statements.NOTIFY, [stage.name])
     return is_queued

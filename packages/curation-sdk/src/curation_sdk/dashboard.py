@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from curation_sdk import dead_letters, statements
-from curation_sdk.connection import engine_of, root_of
+from curation_sdk.connection import engine_of, why_not_asked
 from curation_sdk.control import (
     StageState,
     depth,
@@ -47,7 +47,8 @@ Action = Callable[[AsyncEngine, str, str], Awaitable[object]]
 MAX_COUNTED_ROWS = 100_000
 MAX_LISTED_ITEMS = 100
 MAX_FORM_BYTES = 10_000
-REFRESH_SECONDS = 5
+REFRESH = '<meta http-equiv="refresh" content="5">'
+"""Of the page of all stages; elsewhere it would take away what somebody types or copies."""
 PACE_WINDOWS = (timedelta(seconds=1), timedelta(seconds=15))
 """The shorter one is enough for a quick stage: each look counts what was finished in it."""
 QUICK_PER_SECOND = 1_000
@@ -68,14 +69,16 @@ nav span { opacity: .6; }
 a { color: var(--link); text-decoration: none; }
 a:hover { text-decoration: underline; }
 h1 { font-size: 1.4rem; margin: 1.2rem 0 .8rem; }
+h2 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .45rem 1rem .45rem 0; vertical-align: top;
   border-bottom: 1px solid var(--line); }
-td:nth-child(3) { overflow-wrap: anywhere; }
+main { overflow-x: auto; }
+.why { min-width: 14rem; overflow-wrap: anywhere; }
 th { font-weight: 600; font-size: 13px; opacity: .7; white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td:last-child, time { white-space: nowrap; }
-pre { white-space: pre-wrap; padding: .6rem; font-size: 13px; border-radius: 6px;
+pre { overflow-x: auto; margin: 0; padding: .6rem; font-size: 13px; border-radius: 6px;
   background: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; }
 dt { opacity: .7; }
@@ -139,10 +142,8 @@ class Dashboard:
                 return
             title, body = await self._page(root, parts, asked_for(scope))
         except (SQLAlchemyError, asyncpg.PostgresError, OSError) as error:
-            why = f"The database cannot be asked: {root_of(error)}"
-            if isinstance(root_of(error), asyncpg.UndefinedTableError):
-                why = "This database has no queues yet: python -m curation_sdk migrate"
-            await respond(send, 503, page(root, "Not available", [escape(why)]))
+            why = escape(why_not_asked(error))
+            await respond(send, 503, page(root, "Not available", [why]))
             return
         except (UnknownItem, UnknownStage, CurationSdkError) as error:
             await respond(send, 404, page(root, "Not found", [escape(str(error))]))
@@ -160,7 +161,7 @@ class Dashboard:
             case [stage, item]:
                 known = await history(self._engine, stage, item)
                 return f"{stage} {item}", item_page(known)
-        raise UnknownItem("There is no such page.")
+        raise UnknownItem("There is no such page.", hint="Begin at All stages.")
 
     async def _act(self, scope: Scope, receive: Receive, send: Send, root: str) -> None:
         if not self._has_actions or not is_same_origin(scope):
@@ -171,7 +172,9 @@ class Dashboard:
             form.get(n, [""])[0] for n in ("action", "stage", "item")
         )
         if action not in ACTIONS:
-            raise UnknownItem("There is no such action.")
+            raise UnknownItem(
+                "There is no such action.", hint=f"There is {', '.join(ACTIONS)}."
+            )
         await ACTIONS[action](self._engine, stage, item)
         back = f"{root}/{quote(stage, safe='')}" if item else f"{root}/"
         await respond(send, 303, "", location=back)
@@ -206,8 +209,8 @@ class Dashboard:
         return [
             link(root, name),
             counted(queued, MAX_COUNTED_ROWS),
-            str(in_work),
-            str(waiting),
+            f"{in_work:,}",
+            f"{waiting:,}",
             f"{pace:.1f}",
             f'<span class="bad">{counted(len(failed), MAX_LISTED_ITEMS)}</span>'
             if failed
@@ -250,8 +253,8 @@ class Dashboard:
         rows = [
             [
                 link(root, stage, each.item),
-                escape(each.kind),
-                escape(each.why or ""),
+                escape(worded(each.kind)),
+                because(each.why),
                 str(each.tries),
                 shown(each.died_at),
                 self._button(root, "retry", stage, each.item)
@@ -285,7 +288,7 @@ def item_page(known: History) -> list[str]:
         "worker": known.worker,
         "lease until": known.lease_until,
         "next attempt": known.next_try_at,
-        "dead letter": known.dead,
+        "dead letter": known.dead and worded(known.dead),
     }
     lines = [
         f"<dt>{escape(name)}</dt><dd>{shown(value)}</dd>"
@@ -295,16 +298,20 @@ def item_page(known: History) -> list[str]:
     rows = [
         [
             str(each.tries),
-            escape(each.outcome),
-            escape(each.why or "")
-            + (f"<pre>{escape(each.traceback)}</pre>" if each.traceback else ""),
+            escape(worded(each.outcome)),
+            because(each.why),
             shown(each.claimed_at),
             shown(each.settled_at),
         ]
         for each in known.attempts
     ]
     heads = ("attempt", "outcome", "why", "claimed", "settled")
-    return ["<dl>", *lines, "</dl>", table(heads, rows)]
+    traces = [
+        f"<h2>Traceback of attempt {each.tries}</h2><pre>{escape(each.traceback)}</pre>"
+        for each in known.attempts
+        if each.traceback
+    ]
+    return ["<dl>", *lines, "</dl>", table(heads, rows), *traces]
 
 
 def table(
@@ -336,6 +343,16 @@ def find_form(root: str, stage: str) -> str:
         f'<form class="find" action="{path}"><label>Item <input name="item" required>'
         "</label> <button>show</button></form>"
     )
+
+
+def because(why: str | None) -> str:
+    """Write a reason, which may be long and without a blank."""
+    return f'<div class="why">{escape(why or "")}</div>'
+
+
+def worded(name: str) -> str:
+    """Write the name of an outcome as words."""
+    return name.replace("_", " ")
 
 
 def counted(count: int, at_most: int) -> str:
@@ -371,7 +388,7 @@ def page(root: str, title: str, body: Iterable[str], *parts: str) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}">'
+        f"{'' if parts else REFRESH}"
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
         f"<nav>{way}</nav><main><h1>{escape(title)}</h1>"
         f"{''.join(body)}</main></body></html>"

@@ -359,7 +359,7 @@ class Slot:
                     self._leave_forked()
                     result = (
                         outcome
-                        if type(outcome) is Done
+                        if type(outcome) is Done and outcome.effect is None
                         else run.function.result_of(outcome)
                     )
                 if self._stopped_by is not None:

@@ -78,7 +78,10 @@ async def history(database: Database, stage: str, item_id: object) -> History:
         dead = (await execute(connection, statements.DEAD_LETTER_KIND, *key)).scalar()
         attempts = await attempts_of(connection, *key)
     if status is None and not attempts:
-        raise UnknownItem(f"Stage '{stage}' knows no item {item_id}.")
+        raise UnknownItem(
+            f"Stage '{stage}' knows no item {item_id}.",
+            hint="An item is named by its row's primary key.",
+        )
     return History(
         stage=stage,
         item=str(item_id),

@@ -136,7 +136,11 @@ async def run_job_loop(  # noqa: PLR0917 - the order its users know
     stage_name = name or default_name(model, status_field_name)
     refuse_unusable_function(stage_name, processing_function)
     if mode not in get_args(Mode):
-        raise InvalidStage(stage_name, f"mode is {mode!r}, not one of {get_args(Mode)}")
+        raise InvalidStage(
+            stage_name,
+            f"its mode is {mode!r}",
+            hint=f"Pass one of {', '.join(get_args(Mode))}.",
+        )
 
     async def work(claim: ClaimedKey, _tools: None) -> Any:  # noqa: ANN401 - a Result
         return await job.run(claim)
@@ -449,18 +453,28 @@ def refuse_foreign_statuses(
 ) -> None:
     """Raise unless every status is a member of the enum."""
     if not isinstance(status_enum, EnumType):
-        raise InvalidStage(stage, f"status_enum is {status_enum!r}, not an Enum class")
+        raise InvalidStage(
+            stage,
+            f"status_enum is {status_enum!r}, not an Enum class",
+            hint="Pass the class whose members the four statuses are.",
+        )
     for status in statuses:
         if not isinstance(status, status_enum):
             raise InvalidStage(
-                stage, f"{status!r} is not a member of {status_enum.__name__}"
+                stage,
+                f"{status!r} is not a member of {status_enum.__name__}",
+                hint=f"Write {status_enum.__name__}.NAME for each status.",
             )
 
 
 def refuse_unusable_function(stage: str, function: object) -> None:
     """Raise for what can never be awaited with an item and a session."""
     if not callable(function):
-        raise InvalidStage(stage, f"{function!r} cannot be called")
+        raise InvalidStage(
+            stage,
+            f"{function!r} cannot be called",
+            hint="Pass an `async def f(item_id, session)`.",
+        )
     if is_generator(function):
         raise InvalidStage(
             stage,

@@ -99,7 +99,10 @@ class Every:
 
     def __post_init__(self) -> None:
         if self.interval < timedelta(seconds=1):
-            raise CurationSdkError("An interval must be at least a second.")
+            raise CurationSdkError(
+                f"An interval of {self.interval} is too short.",
+                hint="It must be at least a second.",
+            )
 
     def next_after(self, moment: datetime) -> datetime:
         """Return the first time that is later than this one."""
@@ -115,6 +118,7 @@ class Cron:
     """
 
     def __init__(self, expression: str, *, zone: str = "UTC") -> None:
+        self._expression = expression
         fields = expression.lower().split()
         if len(fields) != len(FIELDS):
             raise CurationSdkError(
@@ -146,7 +150,10 @@ class Cron:
                 if later:
                     return min(later)
             day += timedelta(days=1)
-        raise CurationSdkError("This cron expression is never due.")
+        raise CurationSdkError(
+            f"'{self._expression}' is never due.",
+            hint="Its month has no such day; leave one of the two open.",
+        )
 
     def _times_of(self, day: date) -> Iterator[datetime]:
         for hour, minute, fold in product(self._hours, self._minutes, self._folds):
@@ -180,7 +187,11 @@ def read_field(name: str, text: str) -> set[int]:
         except ValueError:
             low, high, every = -1, -1, 0
         if not (lowest <= low <= high <= highest and every > 0):
-            raise CurationSdkError(f"'{part}' is not a {name} of a cron expression.")
+            raise CurationSdkError(
+                f"'{part}' cannot be the {name} of a cron expression.",
+                hint=f"It is a number from {lowest} to {highest}, the lower one first in a "
+                "span: '5', '1-5', '*/15' or '1,3'.",
+            )
         found.update(range(low, high + 1, every))
     return found
 
@@ -208,6 +219,11 @@ def periodic(
 
     One that must block is a plain `def` below `@in_thread`.
     """
+    if not callable(getattr(schedule, "next_after", None)):
+        raise CurationSdkError(
+            f"'{name}' cannot run at set times: {schedule!r} is not a schedule.",
+            hint="Write Cron('0 6 * * *') or Every(timedelta(hours=1)).",
+        )
 
     def declare(function: Callable[[PeriodicRun], Awaitable[Any]]) -> PeriodicFunction:
         is_async = not (is_plain_function(function) or is_generator(function))
@@ -236,7 +252,8 @@ async def run_periodic(
     if not names or len(set(names)) < len(names):
         raise CurationSdkError(
             "run_periodic needs functions, each with a name of its own: "
-            f"it was given {', '.join(names) or 'none'}."
+            f"it was given {', '.join(names) or 'none'}.",
+            hint="Pass functions declared with @periodic(name, schedule).",
         )
     async with engine.connect() as connection:
         await refuse_old_tables(connection)

@@ -137,7 +137,9 @@ def stored(stage: Stage[Any, Any], status: object, dialect: Dialect) -> str:
     text = str(getattr(value, "value", value))
     if isinstance(kind, String) and kind.length is not None and len(text) > kind.length:
         raise InvalidStage(
-            stage.name, f"{text!r} is longer than {column} may be ({kind.length})"
+            stage.name,
+            f"{text!r} is longer than {column} may be ({kind.length})",
+            hint="Make the column longer, or the status shorter.",
         )
     return text
 
@@ -154,11 +156,14 @@ def refuse_subclass(name: str, mapper: Mapper[Any]) -> None:
     """
     if mapper.inherits is not None and not mapper.concrete:
         base, model = mapper.inherits.class_.__name__, mapper.class_.__name__
+        column = mapper.polymorphic_on
+        kind = column.key if isinstance(column, Column) else "discriminator"
         raise InvalidStage(
             name,
             f"{model} inherits from {base}, whose table holds rows of other classes too",
             hint=f"Declare it for a status column of {base}, and return Skip for rows of "
-            "other classes; or map the table once more, by itself.",
+            f"other classes: each item is a {base}, and only its {kind} says which it is. "
+            "Or map the table once more, by itself.",
         )
 
 
@@ -179,7 +184,9 @@ def column_of(stage: Stage[Any, Any], attribute: Attribute) -> Column[Any]:
     column = attribute.property.columns[0]
     if attribute.class_ is not stage.model or not isinstance(column, Column):
         raise InvalidStage(
-            stage.name, f"{attribute} is not a column of {stage.model.__name__}"
+            stage.name,
+            f"{attribute} is not a column of {stage.model.__name__}",
+            hint=f"Name a column of {stage.model.__name__}.",
         )
     return column
 
@@ -222,7 +229,9 @@ def order_term(stage: Stage[Any, Any], term: Term) -> OrderTerm:
     attribute = getattr(stage.model, name, None) if isinstance(name, str) else None
     if not isinstance(attribute, InstrumentedAttribute):
         raise InvalidStage(
-            stage.name, f"{term} is not a column of {stage.model.__name__}"
+            stage.name,
+            f"{term} is not a column of {stage.model.__name__}",
+            hint=f"Order by columns of {stage.model.__name__}.",
         )
     return OrderTerm(column_of(stage, attribute), descending)
 

@@ -55,8 +55,13 @@ class Registry:
     ) -> None:
         self._stages: dict[str, AnyStage] = {}
         for stage in stages:
+            refuse_other_objects(stage)
             if stage.name in self._stages:
-                raise InvalidStage(stage.name, "two stages have this name")
+                raise InvalidStage(
+                    stage.name,
+                    "two stages have this name",
+                    hint="Give each a name of its own.",
+                )
             self._stages[stage.name] = stage
         refuse_shared_columns(self._stages.values())
         refuse_unconsumed(self._stages.values(), queues)
@@ -133,6 +138,15 @@ def index_term(term: Term) -> Any:  # noqa: ANN401 - a column, or its direction
     return term.property.columns[0] if is_column else term
 
 
+def refuse_other_objects(stage: object) -> None:
+    """Raise for what is not a stage, such as a function without `@stage`."""
+    if not isinstance(stage, Stage):
+        raise CurationSdkError(
+            f"{stage!r} is not a stage.",
+            hint="Put @stage above the function, as the topmost decorator.",
+        )
+
+
 def refuse_shared_columns(stages: Iterable[AnyStage]) -> None:
     """Raise if two stages own one column."""
     owners: dict[str, str] = {}
@@ -156,7 +170,8 @@ def refuse_unconsumed(stages: Iterable[AnyStage], queues: Iterable[Attribute]) -
                 raise InvalidStage(
                     stage.name,
                     f"it feeds '{fed}', which no registered stage consumes",
-                    hint=f"Register '{fed}' too, or correct the name in feeds=.",
+                    hint=f"Register '{fed}' too, or correct the name in feeds=. If another "
+                    "process works it: Worker(..., registry=Registry([all stages])).",
                 )
     for queue in queues:
         column = str(queue.property.columns[0])
@@ -230,7 +245,11 @@ def status_refused(stage: AnyStage, queue: Queue, error: DBAPIError) -> InvalidS
             stage.name, f"{cause}", hint=f"GRANT SELECT, UPDATE ON {queue.table}."
         )
     if isinstance(error, ProgrammingError):
-        return InvalidStage(stage.name, f"{cause}")
+        return InvalidStage(
+            stage.name,
+            f"{cause}",
+            hint="Model and table must have the same columns; run the migrations.",
+        )
     return InvalidStage(
         stage.name,
         f"the database refuses one of its statuses: {cause}",

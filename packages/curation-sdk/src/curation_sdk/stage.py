@@ -25,7 +25,7 @@ from sqlalchemy import ColumnElement
 from sqlalchemy import inspect as inspect_model
 from sqlalchemy.orm import InstrumentedAttribute, Mapper
 
-from curation_sdk.errors import InvalidStage
+from curation_sdk.errors import CurationSdkError, InvalidStage
 from curation_sdk.outcome import Outcome
 
 P = ParamSpec("P")
@@ -353,7 +353,11 @@ def refuse_unusable_work(name: str, work: object) -> None:
     What only calling shows pauses the stage at its first item.
     """
     if not callable(work):
-        raise InvalidStage(name, f"{work!r} cannot be called")
+        raise InvalidStage(
+            name,
+            f"{work!r} cannot be called",
+            hint="Declare it as `async def f(item, tools)`.",
+        )
     if is_generator(work) or is_plain_function(work):
         raise InvalidStage(
             name,
@@ -382,6 +386,7 @@ def refuse_other_item(name: str, work: object, model: type[Any]) -> None:
             name,
             f"{name_of(work)} takes a {wanted.__name__}, but the items are "
             f"rows of {model.__name__}",
+            hint=f"Claim a column of {wanted.__name__}, or correct the annotation.",
         )
 
 
@@ -391,6 +396,7 @@ def in_thread(function: Callable[P, ReturnT]) -> Callable[P, Awaitable[ReturnT]]
     A thread cannot be cancelled: past the stage's timeout the item is tried again while the
     old call goes on.
     """
+    refuse_for_thread(function)
 
     def call(*arguments: P.args, **keywords: P.kwargs) -> ReturnT:
         try:
@@ -405,6 +411,23 @@ def in_thread(function: Callable[P, ReturnT]) -> Callable[P, Awaitable[ReturnT]]
     # Who looks for the function itself would find one that is not async.
     del run.__wrapped__  # type: ignore[attr-defined]
     return run
+
+
+def refuse_for_thread(function: object) -> None:
+    """Raise for what a thread cannot run: a stage, or a function that is async."""
+    if isinstance(function, Stage):
+        raise InvalidStage(
+            function.name,
+            "@in_thread stands above @stage",
+            hint="Put @in_thread below it, next to the function.",
+        )
+    if inspect.iscoroutinefunction(
+        inspect.unwrap(cast("Callable[..., Any]", function))
+    ):
+        raise CurationSdkError(
+            f"{name_of(function)} is async, and @in_thread is for what is not.",
+            hint="Leave @in_thread out, or write `def` instead of `async def`.",
+        )
 
 
 def is_generator(function: object) -> bool:

@@ -46,7 +46,12 @@ class StageFunction:
         if isinstance(outcome, Skip):
             return self._checked_skip(outcome)
         if isinstance(outcome, (Done, Retry, Later, GiveUp, Committed, Broken)):
-            return outcome
+            effect = getattr(outcome, "effect", None)
+            if effect is None or callable(effect):
+                return outcome
+            return self.violation(
+                f"returned an effect that cannot be called: {described(effect)}"
+            )
         return self.violation(
             f"returned {described(outcome)} instead of an outcome "
             "(Done, Retry, Later, GiveUp or Skip)"

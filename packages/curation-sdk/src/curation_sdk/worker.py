@@ -97,7 +97,10 @@ class Worker:
         refuse_unusable_engine(engine, connections=2)
         self.stages = tuple(stages)
         if not self.stages:
-            raise CurationSdkError("A worker needs at least one stage.")
+            raise CurationSdkError(
+                "A worker needs at least one stage.",
+                hint="Pass what @stage returns: Worker(engine, [count_letters]).",
+            )
         self.registry = registry or Registry(self.stages)
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         # Two lives of one process name must not be taken for each other, and whoever
@@ -355,7 +358,10 @@ class Worker:
         await self.start()
         name = stage if isinstance(stage, str) else stage.name
         if name not in self._runs:
-            raise UnknownStage(f"This worker does not run a stage '{name}'.")
+            raise UnknownStage(
+                f"This worker does not run a stage '{name}'.",
+                hint=f"It runs {', '.join(self._runs)}.",
+            )
         return self._runs[name]
 
     async def _until_settled(self, run: StageRun, deadline: float) -> None:

@@ -16,7 +16,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from structlog.testing import capture_logs
 
-from curation_sdk import Done, Outcome, Worker, queue_index, run_job_loop, stage
+from curation_sdk import (
+    Done,
+    Outcome,
+    Registry,
+    Worker,
+    in_thread,
+    queue_index,
+    run_job_loop,
+    stage,
+)
 from curation_sdk.errors import ContractViolation, CurationSdkError, InvalidStage
 from curation_sdk.migrations import refuse_old_server
 from sdk_tests.conftest import Database
@@ -252,7 +261,9 @@ async def test_a_missing_index_is_refused_with_the_statement_that_creates_it(
 
 
 async def test_a_mode_that_does_not_exist_is_refused(desk: Desk) -> None:
-    with pytest.raises(InvalidStage, match="mode is 'batch', not one of"):
+    with pytest.raises(
+        InvalidStage, match=r"mode is 'batch'\. Pass one of drain, one_batch"
+    ):
         await job_loop(desk, do_nothing, mode="batch")
 
 
@@ -640,6 +651,20 @@ def test_a_function_that_cannot_be_a_stage_is_refused_where_it_is_declared(
         triage(work)
 
 
+def test_a_thread_was_given_a_function_that_is_async() -> None:
+    with pytest.raises(CurationSdkError, match="returns_nothing is async"):
+        in_thread(returns_nothing)
+
+
+def test_decorators_in_the_wrong_order_were_an_attribute_that_a_function_lacks() -> (
+    None
+):
+    with pytest.raises(InvalidStage, match="@in_thread stands above @stage"):
+        in_thread(triage())
+    with pytest.raises(CurationSdkError, match="is not a stage"):
+        Registry([returns_nothing])  # type: ignore[list-item]
+
+
 def test_what_returns_something_to_await_may_be_a_stage() -> None:
     async def work(_ticket: Ticket, _tools: object) -> Outcome:
         return Done()
@@ -661,6 +686,11 @@ async def returns_nothing(_ticket: Ticket, _tools: object) -> Any:
     return None
 
 
+async def returns_its_results(_ticket: Ticket, _tools: object) -> Any:
+    effect: Any = {"words": 5}
+    return Done(effect)
+
+
 async def halts(_ticket: Ticket, _tools: object) -> Any:
     raise Halt("now")
 
@@ -671,6 +701,7 @@ async def halts(_ticket: Ticket, _tools: object) -> Any:
         (NotAsync(), "triage cannot be awaited with an item and tools"),
         (lambda _ticket: None, "triage cannot be awaited with an item and tools"),
         (returns_nothing, "triage returned None instead of an outcome"),
+        (returns_its_results, "triage returned an effect that cannot be called: "),
         (halts, r"triage raised Halt\('now'\), which is not an Exception"),
     ],
 )

@@ -59,11 +59,21 @@ async def test_it_shows_stages_failures_and_what_happened_to_one_item(
 
     assert '<a href="/answer">answer</a>' in stages
     assert '<a href="/triage/1">1</a>' in failures
+    assert "<h2>Traceback of attempt 1</h2>" in item
     assert "Traceback (most recent call last)" in item
     assert "&lt;b&gt;the printer" in item
     assert "<b>the printer" not in item
     assert missing.status_code == 404
     assert 'method="post"' not in stages + failures + item
+
+
+async def test_a_page_was_loaded_anew_while_somebody_typed_into_it(desk: Desk) -> None:
+    await fill(desk)
+
+    async with client(desk) as asked:
+        pages = [(await asked.get(path)).text for path in ("/", "/triage", "/triage/1")]
+
+    assert ['http-equiv="refresh"' in page for page in pages] == [True, False, False]
 
 
 async def test_any_item_can_be_asked_for_by_its_key(desk: Desk) -> None:
@@ -207,6 +217,23 @@ async def opened(desk: Desk, chromium: str) -> AsyncIterator[Tab]:
         await browser.close()
     server.should_exit = True
     await serving
+
+
+@pytest.mark.slow
+async def test_on_a_phone_a_reason_stood_in_a_column_of_one_letter(
+    desk: Desk, chromium: str
+) -> None:
+    await fill(desk)
+
+    async with opened(desk, chromium) as page:
+        await page.set_viewport_size({"width": 390, "height": 700})
+        await page.get_by_role("link", name="triage").click()
+        why = await page.locator(".why").first.bounding_box()
+        width = await page.evaluate("document.documentElement.scrollWidth")
+
+    assert why is not None
+    assert why["width"] > 200
+    assert width == 390
 
 
 @pytest.mark.slow

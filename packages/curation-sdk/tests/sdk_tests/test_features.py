@@ -91,6 +91,11 @@ async def test_a_row_is_queued_once_until_it_is_finished(desk: Desk) -> None:
         await queue_once(desk.engine, stage, Ticket.title, priority=4)
     with pytest.raises(CurationSdkError, match="Ticket has no column colour"):
         await queue_once(desk.engine, stage, Ticket.title, title="b", colour="red")
+    with pytest.raises(CurationSdkError, match=r"Ticket\.priority is not unique"):
+        await queue_once(desk.engine, stage, Ticket.priority, title="b", priority=4)
+    name: Any = "triage"
+    with pytest.raises(CurationSdkError, match="Pass the stage itself"):
+        await queue_once(desk.engine, name, Ticket.title, title="b")
 
     assert await desk.rows("SELECT title, priority, state::text FROM ticket") == [
         ("re: invoice 7", 3, "Queued")
@@ -259,6 +264,12 @@ def test_a_plain_function_failed_each_time_that_it_was_due() -> None:
         periodic("send", DAILY)(send)  # type: ignore[arg-type]
 
 
+def test_a_cron_expression_in_place_of_a_schedule_failed_at_every_look() -> None:
+    text: Any = "0 6 * * *"
+    with pytest.raises(CurationSdkError, match="'digest' cannot run at set times"):
+        periodic("digest", text)
+
+
 async def test_two_functions_of_one_name_took_each_others_times(desk: Desk) -> None:
     @periodic("send", DAILY)
     async def send(_run: PeriodicRun) -> None: ...
@@ -292,9 +303,21 @@ async def test_a_queue_can_be_looked_after_from_a_shell(
     assert "is paused" in await shell("pause", "triage", "no paper")
     assert "paused: no paper" in await shell("stages")
     assert "is resumed" in await shell("resume", "triage")
+    assert await shell("cancel", "triage", "1", "--why", "no ink") == "1 cancelled\n"
+    assert "cancelled  no ink" in await shell("item", "triage", "1")
     assert await shell("reap") == "0 rescued, 0 quarantined, 0 queued again\n"
     assert await answer(["--url", desk_database.url, "retry", "nothing", "1"]) == 1
     assert "No stage is called 'nothing'" in capsys.readouterr().err
     nowhere = "postgresql://me@127.0.0.1:1/nothing"
     assert await answer(["--url", nowhere, "stages"]) == 1
     assert "The database cannot be asked" in capsys.readouterr().err
+
+
+async def test_a_shell_did_not_say_what_a_database_lacks(
+    empty_database: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await answer(["--url", empty_database.url, "stages"]) == 1
+    assert "python -m curation_sdk migrate" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        await answer(["--url", "no address", "stages"])
+    assert "Write the address as postgresql://" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The package as a stranger gets it: a wheel, in an environment with nothing else."""
 
+import ast
 import asyncio
 import importlib.metadata
 import os
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from alembic.operations import Operations
 from sqlalchemy import Connection, create_engine, make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from curation_sdk import errors
 from curation_sdk.migrations import LATEST, current_version
 from sdk_tests.conftest import Database
 from sdk_tests.rig.waiting import HUNG
@@ -229,6 +231,24 @@ for _, name, _ in pkgutil.iter_modules(package.__path__):
         os._exit(0)
     os.waitpid(child, 0)
 """
+
+
+def hintless() -> Iterator[str]:
+    """Yield the errors that say what is wrong and not what to do."""
+    # Who lost a claim can do nothing, and is told for the log.
+    names = {name for name in errors.__dict__ if name[0].isupper()} - {"ClaimLost"}
+    for path in sorted((PACKAGE / "src" / "curation_sdk").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                given = {keyword.arg for keyword in node.keywords}
+                if node.func.id in names and "hint" not in given:
+                    yield f"{path.name}: {ast.unparse(node)}"
+
+
+def test_an_error_did_not_say_what_to_do() -> None:
+    # What these say is a rule: "batch must be at least 1".
+    rules = {"stage.py: InvalidStage(self.name, problem)"}
+    assert set(hintless()) - rules == set()
 
 
 @pytest.mark.slow
