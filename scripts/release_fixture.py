@@ -10,6 +10,7 @@ key and a domain that waits. It is kept as a backup: rows alone, for any Postgre
 import argparse
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,8 @@ def make(release: str, tree: Path = ROOT) -> None:
     with TemporaryDirectory(prefix="scrapersky-release-") as found:
         data = Path(found) / "data"
         data.parent.chmod(0o755)  # the server may have a user of its own
-        run(tree, "demo", "--size", SIZE, "--once", SCRAPERSKY_DATA_DIR=data, PORT=8765)
+        where = {"SCRAPERSKY_DATA_DIR": data, "PORT": free_port()}
+        run(tree, "demo", "--size", SIZE, "--once", **where)
         with EmbeddedPostgres(data / "demo") as server:
             waiting = data / "waiting.txt"
             waiting.write_text(WAITING)
@@ -72,6 +74,14 @@ def make(release: str, tree: Path = ROOT) -> None:
     print(f"{place}: release {release}, {manifest.revision}, {size:,} bytes.")
     if size > MAX_FIXTURE_BYTES:
         sys.exit(f"That is too large to be kept: at most {MAX_FIXTURE_BYTES:,}.")
+
+
+def free_port() -> int:
+    """Find a port for the demo: a developer's own ScraperSky may have the usual one."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
 
 
 def run(tree: Path, *words: str, **settings: object) -> None:

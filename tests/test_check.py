@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrapersky.kit.build import version
-from scripts import check, regenerate
+from scripts import check, regenerate, release_fixture
 from scripts.affected import EVERYTHING, Plan, plan_for
 from scripts.tested import (
     Results,
@@ -242,3 +242,19 @@ def test_what_was_generated_from_a_generated_page_stayed_old(
 
     assert (first.read_text(), second.read_text()) == ("new", "new")
     assert made == ["types", version()]
+
+
+def test_a_running_scrapersky_kept_the_fixture_from_being_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ports: list[object] = []
+
+    def run(_tree: Path, *_words: str, **settings: object) -> None:
+        ports.append(settings["PORT"])
+        raise LookupError
+
+    monkeypatch.setattr(release_fixture, "run", run)
+    with pytest.raises(LookupError):
+        release_fixture.make("0.0.0")
+
+    assert ports != [8765]
