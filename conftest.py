@@ -53,7 +53,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{val[:LONGEST_NAME]!a} and on, {len(val)} long"
 
 
-class Together:
+class ModuleFixtureGroups:
     """Keeps tests that share a fixture of their module on one worker.
 
     Each worker that gets one of them would make the fixture again.
@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Name a test when it fails: a run that is stopped has no summary."""
-    config.pluginmanager.register(Together())
+    config.pluginmanager.register(ModuleFixtureGroups())
     if (seconds := config.getoption("--stuck-after")) is not None:
         config.pluginmanager.register(StuckTests(seconds))
     if RUN not in os.environ:

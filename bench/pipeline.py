@@ -49,7 +49,7 @@ from sdk_tests.rig.cluster import Cluster, running_cluster
 from simulated_town.addresses import ARCHIVE_HOST
 from simulated_town.process import TownProcess, town_process
 from simulated_town.town import TownEndpoint
-from tests.acceptance.rig import Crew, Desk, Order, a_crew, a_desk
+from tests.acceptance.rig import Desk, Order, WorkerProcesses, a_crew, a_desk
 
 MAX_SECONDS = 1_200.0
 STAGES = tuple(stage.name for stage in PIPELINE)
@@ -171,7 +171,7 @@ class Line:
 
     town: TownProcess
     desk: Desk
-    crew: Crew
+    crew: WorkerProcesses
     server: int
     imports: Path
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from scrapersky.configuration import VARIABLES, Variable, shown
+from scrapersky.configuration import VARIABLES, Variable, setting_text
 from scrapersky.scheduler.alert import RULES, AlertRule, PrometheusRule
 from scrapersky.settings import SECTIONS
 
@@ -39,13 +39,13 @@ def usual_variables() -> list[Variable]:
 def compose_lines(variables: list[Variable]) -> Iterator[str]:
     """Write them so that the environment of whoever starts it may change each."""
     for found in variables:
-        yield f"  {found.name}: ${{{found.name}:-{shown(found.default)}}}"
+        yield f"  {found.name}: ${{{found.name}:-{setting_text(found.default)}}}"
 
 
 def values_lines() -> Iterator[str]:
     """Write them as values that another file may change."""
     for found in scheduler_variables():
-        yield f'  {found.name}: "{shown(found.default)}"'
+        yield f'  {found.name}: "{setting_text(found.default)}"'
 
 
 def written(path: Path, lines: Iterator[str]) -> str:

@@ -16,7 +16,7 @@ from scrapersky.configuration import (
     FINE_TUNING,
     Variable,
     load_settings,
-    shown,
+    setting_text,
     variables_by_rank,
 )
 from scrapersky.db.connection import parse_target
@@ -105,7 +105,7 @@ def setting_tables(wanted: Iterable[Variable]) -> Iterator[str]:
 
 def setting_row(found: Variable) -> str:
     """Describe one setting."""
-    default = shown(found.default)
+    default = setting_text(found.default)
     if found.name == "SCRAPERSKY_DATA_DIR":
         default = "your data directory; `/var/lib/scrapersky` for root"
     elif default:

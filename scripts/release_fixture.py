@@ -63,8 +63,8 @@ def make(release: str, tree: Path = ROOT) -> None:
             waiting = data / "waiting.txt"
             waiting.write_text(WAITING)
             for words in COMMANDS:
-                told = [word.format(waiting=waiting) for word in words]
-                run(tree, *told, SCRAPERSKY_DATA_DIR=data, DATABASE_URL=server.url)
+                filled = [word.format(waiting=waiting) for word in words]
+                run(tree, *filled, SCRAPERSKY_DATA_DIR=data, DATABASE_URL=server.url)
             given = {"SCRAPERSKY_DATA_DIR": str(data)}
             settings = load_settings(given, dotenv=None).settings
             target = parse_target(server.url, pooler=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scrapersky.configuration import shown, variables_by_rank
+from scrapersky.configuration import setting_text, variables_by_rank
 from scrapersky.pipeline.declaration import AnyPipelineStage
 from scrapersky.records import KINDS, Kind, kind_of
 from scrapersky.records.place_search import SEARCHES
@@ -93,7 +93,7 @@ def settings_of(stage: AnyPipelineStage) -> Iterator[str]:
         yield "|---|---|"
         for variable in wanted:
             if variable.path[:2] == ("stages", stage.name):
-                default = shown(variable.default)
+                default = setting_text(variable.default)
                 yield f"| `{variable.name}` | {f'`{default}`' if default else 'none'} |"
         yield ""
     yield "What each means is in [settings](settings.md)."

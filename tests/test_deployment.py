@@ -25,7 +25,7 @@ from curation_sdk.events import (
     Retried,
     WorkerFault,
 )
-from scrapersky.configuration import SECRET_FILES, VARIABLES, Variable, shown
+from scrapersky.configuration import SECRET_FILES, VARIABLES, Variable, setting_text
 from scrapersky.observability.metrics import Metrics
 from scripts.deployment import (
     COMPOSE,
@@ -104,7 +104,10 @@ def test_what_a_compose_file_starts_is_what_the_product_would_by_itself(
 
     assert len(variables) > fewest
     for found in variables:
-        assert environment[found.name] == f"${{{found.name}:-{shown(found.default)}}}"
+        assert (
+            environment[found.name]
+            == f"${{{found.name}:-{setting_text(found.default)}}}"
+        )
 
 
 def test_compose_in_the_root_knew_no_service_scrapersky() -> None:
@@ -218,7 +221,7 @@ def test_nobody_was_told_of_an_alert_in_a_composed_installation(name: str) -> No
 
     assert len(told) == 6
     for found in told:
-        default = shown(VARIABLES[found].default)
+        default = setting_text(VARIABLES[found].default)
         assert environment[found] == f"${{{found}:-{default}}}"
 
 

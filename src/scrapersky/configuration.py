@@ -58,7 +58,7 @@ class LoadedSettings:
         for variable in VARIABLES.values():
             yield (
                 variable,
-                shown(variable.value_in(self.settings)),
+                setting_text(variable.value_in(self.settings)),
                 self.origins.get(variable.name, "default"),
             )
 
@@ -319,7 +319,7 @@ def why_retired(name: str) -> str | None:
     return None
 
 
-def shown(value: object) -> str:
+def setting_text(value: object) -> str:
     """Write a value as it would stand in the environment, secrets masked."""
     match value:
         case None:
@@ -371,5 +371,7 @@ def example_lines(wanted: Iterable[Variable]) -> Iterator[str]:
             section = current
         if found.description:
             yield f"# {found.description}"
-        default = "" if found.name == "SCRAPERSKY_DATA_DIR" else shown(found.default)
+        default = (
+            "" if found.name == "SCRAPERSKY_DATA_DIR" else setting_text(found.default)
+        )
         yield f"# {found.name}={default}"

@@ -116,7 +116,7 @@ async def serve(order: Order, ready: Event) -> None:
 
 
 @dataclass
-class Crew:
+class WorkerProcesses:
     """So many worker processes; those that were killed are replaced on request."""
 
     order: Order
@@ -172,9 +172,9 @@ class Crew:
 
 
 @contextlib.contextmanager
-def a_crew(order: Order, size: int) -> Iterator[Crew]:
+def a_crew(order: Order, size: int) -> Iterator[WorkerProcesses]:
     """Run workers until the block ends."""
-    crew = Crew(order)
+    crew = WorkerProcesses(order)
     try:
         crew.hire(size)
         yield crew

@@ -109,7 +109,7 @@ def an_orchard(cluster: Cluster, seeds: int) -> Iterator[Field]:
 
 
 @dataclass
-class Crew:
+class WorkerProcesses:
     """One worker of the orchard on each of the two hosts."""
 
     network: Network
@@ -187,7 +187,9 @@ def cut_off(network: Network, folder: Path) -> Line:
         a_database_on(network["first"]) as cluster,
         an_orchard(cluster, 300) as orchard,
     ):
-        Crew(network, orchard, network["first"].address, folder).start(pause=0.3)
+        WorkerProcesses(network, orchard, network["first"].address, folder).start(
+            pause=0.3
+        )
         cuts = 0
         # What was in hand may by chance have been settled just before the cut.
         while not count_attempts(orchard, "refused") and cuts < 5:
@@ -237,7 +239,7 @@ def wrong_clocks(network: Network, folder: Path) -> Line:
         a_database_on(network["first"]) as cluster,
         an_orchard(cluster, 300) as orchard,
     ):
-        crew = Crew(network, orchard, network["first"].address, folder)
+        crew = WorkerProcesses(network, orchard, network["first"].address, folder)
         crew.start(pause=0.05, environment=clocks)
         return finished("clocks a day behind and a day ahead", orchard)
 
@@ -248,7 +250,9 @@ def power_cut(network: Network, folder: Path) -> Line:
         a_database_on(network["first"]) as cluster,
         an_orchard(cluster, 300) as orchard,
     ):
-        Crew(network, orchard, network["first"].address, folder).start(pause=0.2)
+        WorkerProcesses(network, orchard, network["first"].address, folder).start(
+            pause=0.2
+        )
         wait_until(lambda: orchard_holds(orchard, "west"), "work in hand")
         network["west"].end()
         return finished("a host without power for good", orchard)
@@ -268,7 +272,7 @@ def failover(network: Network, folder: Path, *, is_synchronous: bool) -> Line:
         # An address of its own, which follows the database.
         shared = f"{INSIDE}.10"
         network.move(shared, "first")
-        crew = Crew(network, orchard, shared, folder)
+        crew = WorkerProcesses(network, orchard, shared, folder)
         crew.start(pause=0.05)
         writer = Writer(orchard)
         writer.start()

@@ -59,7 +59,7 @@ async def test_every_chosen_change_arrives_once_in_order_and_signed(
         await until(lambda: len(all_of_it.events) == 11 and len(some.events) == 4)
 
         first = all_of_it.posted[0]
-        assert first.is_signed_with(office.secrets[one].shown)
+        assert first.is_signed_with(office.secrets[one].shared)
         assert not first.is_signed_with("whsec_" + "A" * 32)
         assert "v1a," in first.headers["webhook-signature"]
         assert first.content["type"] == "domain.created"

@@ -62,7 +62,7 @@ def test_what_we_sign_the_library_verifies_in_every_time_zone(
 
     assert headers["webhook-timestamp"] == "1795005015"
     assert headers["webhook-signature"] == formula(secret, "1795005015", body)
-    Webhook(secret.shown).verify(body, dict(headers), json_parse=False)
+    Webhook(secret.shared).verify(body, dict(headers), json_parse=False)
 
 
 def test_the_machine_s_own_time_zone_changes_nothing(
@@ -82,7 +82,7 @@ def test_the_machine_s_own_time_zone_changes_nothing(
 @pytest.mark.usefixtures("at_that_time")
 def test_what_was_changed_on_the_way_is_not_verified() -> None:
     headers = dict(sign_message(ID, b'{"a":1}', [SECRET], ["v1"], NOW))
-    verify = Webhook(SECRET.shown).verify
+    verify = Webhook(SECRET.shared).verify
     late = dict(
         sign_message(ID, b'{"a":1}', [SECRET], ["v1"], NOW - timedelta(minutes=6))
     )
@@ -97,7 +97,7 @@ def test_what_was_changed_on_the_way_is_not_verified() -> None:
         with pytest.raises(WebhookVerificationError):
             verify(body, wrong, json_parse=False)
     with pytest.raises(WebhookVerificationError):
-        Webhook(new_secret().shown).verify(b'{"a":1}', headers, json_parse=False)
+        Webhook(new_secret().shared).verify(b'{"a":1}', headers, json_parse=False)
 
 
 @pytest.mark.usefixtures("at_that_time")
@@ -110,7 +110,7 @@ def test_after_a_rotation_both_secrets_verify_until_the_old_one_ends() -> None:
     after = sign_message(ID, b"{}", both, ["v1"], NOW + timedelta(hours=1))
 
     for one in both:
-        Webhook(one.shown).verify(b"{}", during)
+        Webhook(one.shared).verify(b"{}", during)
     assert len(after["webhook-signature"].split()) == 1
     assert rotate(both, NOW)[1].key == new.key
 
@@ -118,7 +118,7 @@ def test_after_a_rotation_both_secrets_verify_until_the_old_one_ends() -> None:
 @pytest.mark.usefixtures("at_that_time")
 def test_v1a_is_verified_with_the_public_key_and_does_not_disturb_v1() -> None:
     headers = dict(sign_message(ID, b"{}", [SECRET], ["v1a", "v1"], NOW))
-    Webhook(SECRET.shown).verify(b"{}", headers)
+    Webhook(SECRET.shared).verify(b"{}", headers)
     first = headers["webhook-signature"].split()[0]
     scheme, _, signature = first.partition(",")
     public = Ed25519PublicKey.from_public_bytes(

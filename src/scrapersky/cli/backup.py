@@ -154,8 +154,8 @@ def restore(
         again = run_stoppable(bring_back(target, settings, contents, replace=replace))
         put_files(contents.files, settings.data_dir / IMPORTS)
         saved = contents.about.made_at.isoformat()
-        told = {"made_at": saved, "erased_again": again}
-        print_done(f"Restored what was saved {saved}.", told, as_json=json)
+        facts = {"made_at": saved, "erased_again": again}
+        print_done(f"Restored what was saved {saved}.", facts, as_json=json)
         if again and not json:
             print(f"{again} values that were erased since are erased again.")
 

@@ -69,8 +69,8 @@ def switch(
         await noted(engine, tenant, what, row["id"])
 
     working(switching)
-    told = {"connection": connection, "done": what}
-    print_done(f"{connection} is {what}.", told, as_json=as_json)
+    facts = {"connection": connection, "done": what}
+    print_done(f"{connection} is {what}.", facts, as_json=as_json)
 
 
 def working(

@@ -171,7 +171,7 @@ async def look_inside(
         theirs = await connection.scalar(text("SELECT clock_timestamp()"))
         user = await connection.scalar(text("SELECT current_user"))
     yield CheckResult(
-        "database", ok=True, found=f"PostgreSQL {version} at {shown(engine)}"
+        "database", ok=True, found=f"PostgreSQL {version} at {address_of(engine)}"
     )
     yield clock_finding(theirs)
     await check_rights(engine, *METADATA)
@@ -246,7 +246,7 @@ def clock_finding(theirs: datetime) -> CheckResult:
     )
 
 
-def shown(engine: AsyncEngine) -> str:
+def address_of(engine: AsyncEngine) -> str:
     """Write where the database is, without its password."""
     return engine.url.set(drivername="postgresql").render_as_string()
 
@@ -299,7 +299,7 @@ async def trouble_now(reader: SnapshotReader) -> list[ActiveAlert]:
     try:
         return active_alerts(await reader.read())
     except (SQLAlchemyError, OSError) as error:
-        problem = explain_refusal(error, shown(reader.engine))
+        problem = explain_refusal(error, address_of(reader.engine))
         advice = problem.hint or "`scrapersky doctor` says more."
         return [ActiveAlert("database", "database", str(problem), advice)]
 

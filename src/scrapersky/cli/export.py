@@ -83,8 +83,8 @@ def export(
 
     on_database(act)
     if str(path) != STANDARD_OUTPUT:
-        told = {"file": path, "bytes": path.stat().st_size}
-        print_done(f"Written to {path}.", told, as_json=json)
+        facts = {"file": path, "bytes": path.stat().st_size}
+        print_done(f"Written to {path}.", facts, as_json=json)
     return 0
 
 

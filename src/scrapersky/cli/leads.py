@@ -94,8 +94,8 @@ def leads(
 
     on_database(act)
     if str(out) != STANDARD_OUTPUT:
-        told = {"file": out, "bytes": out.stat().st_size}
-        print_done(f"Written to {out}.", told, as_json=json)
+        facts = {"file": out, "bytes": out.stat().st_size}
+        print_done(f"Written to {out}.", facts, as_json=json)
     return 0
 
 

@@ -190,10 +190,10 @@ def changes(
     table = PlainTable("when", "what", "of", "field", "old", "new", "source")
     for row in rows:
         of = row["domain"] or row["place_name"]
-        told = (row["field"], row["old_value"], row["new_value"], row["new_source"])
+        values = (row["field"], row["old_value"], row["new_value"], row["new_source"])
         table.add_row(
             when(row["created_at"]),
-            *(str(one or "") for one in (row["what"], of, *told)),
+            *(str(one or "") for one in (row["what"], of, *values)),
         )
     print_table(table)
 

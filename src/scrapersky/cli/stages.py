@@ -127,8 +127,8 @@ def resume(stage: StageName, *, json: AsJson = False) -> None:
         await note_operation(engine, "resumed", f"stage {stage}", {})
 
     on_database(act)
-    told = {"stage": stage, "paused": None}
-    print_done(f"{stage} is running again.", told, as_json=json)
+    facts = {"stage": stage, "paused": None}
+    print_done(f"{stage} is running again.", facts, as_json=json)
 
 
 @stage_commands.command(name="set")

@@ -481,8 +481,8 @@ def credential(
         await noted(engine, tenant, "changed", row["id"])
 
     working(act)
-    told = {"connection": connection, "done": "changed"}
-    print_done(f"{connection} has another credential.", told, as_json=json)
+    facts = {"connection": connection, "done": "changed"}
+    print_done(f"{connection} has another credential.", facts, as_json=json)
 
 
 @sync_commands.command
@@ -502,9 +502,9 @@ def remove(connection: str, *, json: AsJson = False) -> None:
             return await forget_connection(session, row["id"])
 
     left = working(act)
-    told = {"connection": connection, "done": "forgotten", "left": left or None}
+    facts = {"connection": connection, "done": "forgotten", "left": left or None}
     said = f"Forgotten; {left}." if left else "Forgotten."
-    print_done(said, told, as_json=json)
+    print_done(said, facts, as_json=json)
 
 
 def read_credential(path: Path | None) -> str:

@@ -105,8 +105,8 @@ def create_user(
 
     made = on_database(act)
     if json:
-        told = {"id": made.id, "email": address, "role": granted.value}
-        print_json(told | ({"password": password} if is_new else {}))
+        facts = {"id": made.id, "email": address, "role": granted.value}
+        print_json(facts | ({"password": password} if is_new else {}))
         return
     print(f"{address} can now log in as {granted.value}.")
     if is_new:
@@ -163,9 +163,9 @@ def disable_user(
     email
         Whom.
     """
-    change(email, tenant, {"disabled_at": func.clock_timestamp()})
-    told = {"email": email, "is_active": False}
-    print_done(f"{email} is deactivated.", told, as_json=json)
+    update_user(email, tenant, {"disabled_at": func.clock_timestamp()})
+    facts = {"email": email, "is_active": False}
+    print_done(f"{email} is deactivated.", facts, as_json=json)
 
 
 @user_commands.command(name="password")
@@ -181,9 +181,9 @@ def set_password(
     """
     password, is_new = a_password()
     values = {"password_hash": HASHER.hash(password), "disabled_at": None}
-    change(email, tenant, values)
-    told = {"email": email, "password": password if is_new else None}
-    print_done(f"{email} has a new password.", told, as_json=json)
+    update_user(email, tenant, values)
+    facts = {"email": email, "password": password if is_new else None}
+    print_done(f"{email} has a new password.", facts, as_json=json)
     if is_new and not json:
         print(f"Password (shown once): {password}")
 
@@ -274,7 +274,7 @@ def a_password() -> tuple[str, bool]:
     return first, False
 
 
-def change(email: str, tenant: str | None, values: dict[str, Any]) -> None:
+def update_user(email: str, tenant: str | None, values: dict[str, Any]) -> None:
     """Change a person and end their sessions."""
     address = checked(email)
 

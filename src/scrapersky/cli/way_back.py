@@ -66,8 +66,13 @@ def go_back(to: str, *, check: bool = False, json: bool = False) -> None:
         undone, losses = run_stoppable(walk_back(target, revision, check=check))
     if json:
         lost = {loss.what: loss.values for loss in losses}
-        told = {"undone": undone, "revision": revision, "lost": lost, "done": not check}
-        print(orjson.dumps(told).decode())
+        facts = {
+            "undone": undone,
+            "revision": revision,
+            "lost": lost,
+            "done": not check,
+        }
+        print(orjson.dumps(facts).decode())
         return
     if not undone:
         print(f"Nothing to do: the database is at {revision}.")

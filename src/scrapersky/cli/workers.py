@@ -60,8 +60,8 @@ def drain(name: ProcessName, *, json: AsJson = False) -> None:
 def resume(name: ProcessName, *, json: AsJson = False) -> None:
     """Let a process that was asked to drain claim again."""
     on_database(asking(name, drain=False))
-    told = {"name": name, "is_draining": False}
-    print_done(f"{name} claims again.", told, as_json=json)
+    facts = {"name": name, "is_draining": False}
+    print_done(f"{name} claims again.", facts, as_json=json)
 
 
 def asking(name: str, *, drain: bool) -> object:

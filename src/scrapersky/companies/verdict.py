@@ -157,7 +157,9 @@ class Judge:
         if found.agreement is Agreement.SAME and not (
             field is MapField.HOURS and not shown
         ):
-            return self.made(field, MapVerdict.CONFIRMED, found, found.confidence)
+            return self.field_verdict(
+                field, MapVerdict.CONFIRMED, found, found.confidence
+            )
         if found.agreement is Agreement.DIFFERENT:
             if self.is_anothers:
                 return self.silent(field, "the website is that of another business")
@@ -168,7 +170,7 @@ class Judge:
                 why = "the website is that of several places, and may not list this one"
                 return self.silent(field, why)
             sure = found.confidence * shown
-            return self.made(field, MapVerdict.CONTRADICTED, found, sure)
+            return self.field_verdict(field, MapVerdict.CONTRADICTED, found, sure)
         return self.silent(field, found.why)
 
     def of_website(self) -> FieldVerdict:
@@ -179,13 +181,13 @@ class Judge:
                 (one for one in self.findings.values() if one.is_same),
                 key=lambda one: one.confidence,
             )
-            return self.made(field, MapVerdict.CONFIRMED, best, shown)
+            return self.field_verdict(field, MapVerdict.CONFIRMED, best, shown)
         if self.is_anothers:
             worst = max(
                 (one for one in self.findings.values() if one.is_different),
                 key=lambda one: one.confidence,
             )
-            return self.made(
+            return self.field_verdict(
                 field, MapVerdict.CONTRADICTED, worst, worst.confidence * SHOWN_BY[-1]
             )
         return self.silent(field, "the website does not say whose it is")
@@ -200,13 +202,15 @@ class Judge:
         if site.closed is not None:
             notice = FieldComparison(Agreement.SAME, "the website says so", site.closed)
             verdict = MapVerdict.CONFIRMED if said_closed else MapVerdict.CONTRADICTED
-            return self.made(field, verdict, notice, site.closed.confidence * shown)
+            return self.field_verdict(
+                field, verdict, notice, site.closed.confidence * shown
+            )
         is_open = self.claim.business_status == BusinessStatus.OPERATING
         if is_open and site.weeks:
             hours = FieldComparison(
                 Agreement.SAME, "the website gives opening hours", site.weeks[0].seen
             )
-            return self.made(field, MapVerdict.CONFIRMED, hours, OPEN_BY_HOURS)
+            return self.field_verdict(field, MapVerdict.CONFIRMED, hours, OPEN_BY_HOURS)
         # A website outlives its company, so that it is there opens no doors.
         why = "the website says neither that it is open nor that it has closed"
         return self.silent(field, why)
@@ -217,7 +221,7 @@ class Judge:
             field, MapVerdict.SILENT, 1.0, self.claim.written[field], why
         )
 
-    def made(
+    def field_verdict(
         self,
         field: MapField,
         verdict: MapVerdict,

@@ -70,9 +70,9 @@ BY_ID: Final[Mapping[CrmKind, Mapping[str, str]]] = {
     CrmKind.COMPANY: {},
 }
 IDS_OF_CALL: Final = 20
-FEW: Final = {CrmKind.PERSON: 20, CrmKind.COMPANY: 1}
+MAX_SINGLE_WRITES: Final = {CrmKind.PERSON: 20, CrmKind.COMPANY: 1}
 """So many are written one by one, each with an answer of its own; more are imported."""
-FEW_LINKS: Final = 3
+MAX_SINGLE_LINKS: Final = 3
 CLOCK_DOUBT: Final = timedelta(minutes=10)
 """How wrong our clock may be against theirs."""
 READ_AGAIN: Final = timedelta(minutes=2)
@@ -270,7 +270,7 @@ class BrevoConnector:
         for pair in pairs:
             people.setdefault(pair.company_id, []).append(pair.person_id)
         failed: dict[str, str] = {}
-        if len(people) <= FEW_LINKS:
+        if len(people) <= MAX_SINGLE_LINKS:
             for company, contacts in people.items():
                 path = f"/companies/link-unlink/{path_part(company)}"
                 body = {"linkContactIds": [int(one) for one in contacts]}
@@ -327,7 +327,7 @@ class BrevoConnector:
     def price(self, kind: CrmKind, volume: SyncVolume) -> Mapping[str, float]:
         """Return calls: an import is one, and three or four that look what it has made."""
         if kind is CrmKind.PERSON:
-            is_import = volume.creates > FEW[kind]
+            is_import = volume.creates > MAX_SINGLE_WRITES[kind]
             creates = (
                 4 * ceil(volume.creates / PAGE_ROWS) if is_import else volume.creates
             )
@@ -343,7 +343,7 @@ class BrevoConnector:
         self, kind: CrmKind, changed: Sequence[tuple[RecordWrite, Values]]
     ) -> dict[str, WriteResult]:
         """Update records by their numbers: contacts alone, companies by a file if many."""
-        if kind is CrmKind.PERSON or len(changed) <= FEW[kind]:
+        if kind is CrmKind.PERSON or len(changed) <= MAX_SINGLE_WRITES[kind]:
             outcomes: dict[str, WriteResult] = {}
             for record, sent in changed:
                 own = str(record.our_id)
@@ -369,7 +369,7 @@ class BrevoConnector:
     ) -> dict[str, WriteResult]:
         """Make records, alone or by an import."""
         outcomes: dict[str, WriteResult] = {}
-        if len(rows) > FEW[kind]:
+        if len(rows) > MAX_SINGLE_WRITES[kind]:
             return await self._import(kind, rows, is_first=is_first)
         for sent in rows:
             alone = is_first and not outcomes

@@ -93,14 +93,14 @@ def record_of(kind: CrmKind, row: Mapping[str, Any]) -> CrmRecord:
         kind=kind,
         id=str(row["id"]),
         our_id=uuid_in(values.get(OWN[kind])),
-        values={name: plain(value) for name, value in values.items()},
+        values={name: our_value(value) for name, value in values.items()},
         changed_at=datetime.fromisoformat(changed) if changed else None,
         is_unsubscribed=bool(row.get("emailBlacklisted")),
         is_bounced=bool((row.get("statistics") or {}).get("hardBounces")),
     )
 
 
-def plain(value: Any) -> CrmValue:  # noqa: ANN401 - whatever they say
+def our_value(value: Any) -> CrmValue:  # noqa: ANN401 - whatever they say
     """Return a value of theirs as ours."""
     if isinstance(value, list):
         return tuple(sorted(map(str, value)))

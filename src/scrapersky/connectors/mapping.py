@@ -132,14 +132,14 @@ def mapped(
         if target.type in CHOOSING:
             chosen = chosen_options(value, rule, target)
             if chosen is None:
-                unmatched[rule.ours] = plain(value)
+                unmatched[rule.ours] = value_text(value)
                 continue
             value = chosen
         elif isinstance(value, tuple):
             value = ", ".join(value)
         fitting = fitted(value, target)
         if fitting is None:
-            unmatched[rule.ours] = plain(value)
+            unmatched[rule.ours] = value_text(value)
             continue
         values[rule.theirs] = fitting
     return MappedLead(values, unmatched)
@@ -149,7 +149,7 @@ def chosen_options(value: CrmValue, rule: FieldMapping, target: CrmField) -> Crm
     """Return the options of their field that stand for a value of ours; None: there are none."""
     known = {option.value: option.value for option in target.options}
     known |= {option.label.casefold(): option.value for option in target.options}
-    parts = value if isinstance(value, tuple) else (plain(value),)
+    parts = value if isinstance(value, tuple) else (value_text(value),)
     found = []
     for part in parts:
         wanted = rule.choices.get(part, part)
@@ -161,7 +161,7 @@ def chosen_options(value: CrmValue, rule: FieldMapping, target: CrmField) -> Crm
     return found[0] if target.type is CrmFieldType.CHOICE else tuple(sorted({*found}))
 
 
-def plain(value: CrmValue) -> str:
+def value_text(value: CrmValue) -> str:
     """Return a value as people read it."""
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 

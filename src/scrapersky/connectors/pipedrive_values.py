@@ -85,7 +85,7 @@ def record_of(kind: CrmKind, row: Mapping[str, Any], own: str) -> CrmRecord:
         elif name in LISTS.values():
             values[name] = next((one["value"] for one in in_order(value)), None)
         elif name != "custom_fields":
-            values[name] = plain(value)
+            values[name] = our_value(value)
     changed = row.get("update_time")
     company = row.get("org_id")
     return CrmRecord(
@@ -170,7 +170,7 @@ def coded(value: CrmValue, field: CrmField) -> Any:  # noqa: ANN401 - as its JSO
             return str(value)
 
 
-def plain(value: Any) -> CrmValue:  # noqa: ANN401 - whatever they say
+def our_value(value: Any) -> CrmValue:  # noqa: ANN401 - whatever they say
     """Return a value of theirs as ours."""
     if isinstance(value, list):
         return tuple(sorted(map(str, value)))

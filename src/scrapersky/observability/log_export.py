@@ -42,7 +42,7 @@ class LogExport:
             str(event.get("level", "info")),
             str(event.get("event", "")),
             {
-                key: plain(value)
+                key: plain_value(value)
                 for key, value in event.items()
                 if key not in SAID_APART and value is not None
             },
@@ -50,7 +50,7 @@ class LogExport:
         )
 
 
-def plain(value: object) -> Plain:
+def plain_value(value: object) -> Plain:
     """Return a value as a record may hold it."""
     if isinstance(value, bool | int | float):
         return value

@@ -99,7 +99,7 @@ class PostgresLedger:
         self._robots_found = BatchLoader(self._keep_all)
         self._rooms = BatchLoader(self._rooms_of)
         self._holders = BatchLoader(self._who_holds)
-        self._deaths = BatchLoader(self._take_from_dead)
+        self._dead_holders = BatchLoader(self._take_from_dead)
         self._keeper: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -318,7 +318,7 @@ class PostgresLedger:
             if row.pause is not None:
                 raise log_pause(url, key, float(row.pause), row.pause_reason or "")
             if row.lease_owner is not None and is_dead(row.lease_owner):
-                await self._deaths.get((key, row.lease_owner))
+                await self._dead_holders.get((key, row.lease_owner))
                 return 0.0
         except DATABASE_ERRORS as trouble:
             raise HostBusy(url, "the ledger of hosts cannot be reached") from trouble

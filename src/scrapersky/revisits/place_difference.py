@@ -56,7 +56,7 @@ FOUND: Final = text(
     WHERE h.search_id = :run AND NOT EXISTS (SELECT FROM place_search_hits o
         WHERE o.search_id = ANY(:done) AND o.place_id = h.place_id)
       AND NOT EXISTS (SELECT FROM differences d WHERE d.place_id = h.place_id
-        AND d.field IS NULL AND d.run_id = ANY(:told)
+        AND d.field IS NULL AND d.run_id = ANY(:reporting)
         AND d.what IN ('{DifferenceType.NEW}', '{DifferenceType.BACK}'))"""  # noqa: S608 - ours
 )
 # A business says what its place says: it is read again from what was stored.
@@ -180,8 +180,10 @@ async def note_run_differences(
         return
     before = runs_to_compare(earlier)
     done = [one.id for one in before if one.is_done]
-    told = [run.id, *(one.id for one in before if not one.is_done)]
-    rows = await connection.execute(FOUND, {**asked, "done": done, "told": told})
+    reporting = [run.id, *(one.id for one in before if not one.is_done)]
+    rows = await connection.execute(
+        FOUND, {**asked, "done": done, "reporting": reporting}
+    )
     found = [
         FoundDifference(
             tenant_id=run.tenant_id,

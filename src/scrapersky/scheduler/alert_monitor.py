@@ -201,8 +201,8 @@ class AlertMonitor:
             for row in alike:
                 await self._deliver(message_of(row), [row])
 
-    async def _deliver(self, told: Message, rows: Sequence[Any]) -> None:
-        if not await self._sender.send(told):
+    async def _deliver(self, message: Message, rows: Sequence[Any]) -> None:
+        if not await self._sender.send(message):
             return
         named = {
             "rules": [row.rule for row in rows],
@@ -246,10 +246,10 @@ UNSENT_OUTAGE: Final = text("""SELECT *,
 """The one that nobody was notified of; of an old one, nobody was there to be."""
 MARK_SENT: Final = text("""UPDATE alerts SET
     sent_at = coalesce(sent_at, clock_timestamp()),
-    end_sent_at = CASE WHEN told.over THEN clock_timestamp() END
+    end_sent_at = CASE WHEN sent.over THEN clock_timestamp() END
   FROM unnest(CAST(:rules AS text[]), CAST(:subjects AS text[]), CAST(:over AS bool[]))
-    AS told (rule, subject, over)
-  WHERE alerts.rule = told.rule AND alerts.subject = told.subject""")
+    AS sent (rule, subject, over)
+  WHERE alerts.rule = sent.rule AND alerts.subject = sent.subject""")
 
 
 async def store_alerts(engine: AsyncEngine, found: Sequence[ActiveAlert]) -> None:

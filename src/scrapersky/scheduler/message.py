@@ -32,12 +32,12 @@ def message_of(row: Any) -> Message:  # noqa: ANN401 - a row of alerts
 
 def aftermath(outage: Any, rows: Sequence[Any], back: int) -> Message:  # noqa: ANN401 - a row of alerts
     """Write what somebody is sent once, after an outage: what it was, and what it left."""
-    told = [account_of(outage, back), *map(list_line, rows)]
+    lines = [account_of(outage, back), *map(list_line, rows)]
     if not any(row.ended_at is None for row in rows):
-        told.append("Nothing else is wrong.")
+        lines.append("Nothing else is wrong.")
     return Message(
         title=title(outage),
-        text="\n".join(told),
+        text="\n".join(lines),
         details={**details(outage), "alerts": [details(row) for row in rows]},
     )
 

@@ -35,7 +35,7 @@ class SigningSecret:
     """When it ends, if a newer one has taken its place."""
 
     @property
-    def shown(self) -> str:
+    def shared(self) -> str:
         """Return the shared key as its receiver is given it, once."""
         return SECRET_PREFIX + b64encode(self.key).decode()
 

@@ -215,7 +215,7 @@ class Dashboard:
             f'<span class="bad">{counted(len(failed), MAX_LISTED_ITEMS)}</span>'
             if failed
             else "0",
-            shown(await oldest(self._engine, name), now=now),
+            html_of(await oldest(self._engine, name), now=now),
             f'<span class="late">{escape(f"paused: {state.paused_why}")}</span>'
             if state.paused
             else "open",
@@ -256,7 +256,7 @@ class Dashboard:
                 escape(worded(each.kind)),
                 because(each.why),
                 str(each.tries),
-                shown(each.died_at),
+                html_of(each.died_at),
                 self._button(root, "retry", stage, each.item)
                 + self._button(root, "dismiss", stage, each.item),
             ]
@@ -291,7 +291,7 @@ def item_page(known: History) -> list[str]:
         "dead letter": known.dead and worded(known.dead),
     }
     lines = [
-        f"<dt>{escape(name)}</dt><dd>{shown(value)}</dd>"
+        f"<dt>{escape(name)}</dt><dd>{html_of(value)}</dd>"
         for name, value in facts.items()
         if value is not None
     ]
@@ -300,8 +300,8 @@ def item_page(known: History) -> list[str]:
             str(each.tries),
             escape(worded(each.outcome)),
             because(each.why),
-            shown(each.claimed_at),
-            shown(each.settled_at),
+            html_of(each.claimed_at),
+            html_of(each.settled_at),
         ]
         for each in known.attempts
     ]
@@ -360,7 +360,7 @@ def counted(count: int, at_most: int) -> str:
     return f"{count:,}{'+' if count >= at_most else ''}"
 
 
-def shown(value: object, *, now: datetime | None = None) -> str:
+def html_of(value: object, *, now: datetime | None = None) -> str:
     """Write a value as people read it, as HTML; given `now`, a time by how long ago it was."""
     if not isinstance(value, datetime):
         return "" if value is None else escape(str(value))

@@ -93,8 +93,8 @@ class TownPlan:
     @cached_property
     def registered(self) -> tuple[Business, ...]:
         """The businesses as the register has them."""
-        told = {each.business.number: each.told for each in self.lies}
-        return tuple(told.get(one.number, one) for one in self.businesses)
+        claimed = {each.business.number: each.told for each in self.lies}
+        return tuple(claimed.get(one.number, one) for one in self.businesses)
 
     @property
     def sites(self) -> tuple[Business, ...]:
@@ -148,10 +148,10 @@ def plan_town(
             brand = business
         businesses.append(business)
     copies = tuple(impostors_among(businesses, seed)) if impostors else ()
-    told = tuple(lies_among(businesses, seed)) if lies else ()
-    for each in told:
+    lies_told = tuple(lies_among(businesses, seed)) if lies else ()
+    for each in lies_told:
         businesses[each.business.number] = each.business
-    return TownPlan(seed, tuple(businesses), copies, told)
+    return TownPlan(seed, tuple(businesses), copies, lies_told)
 
 
 def _kinds(seed: int, *, trouble: bool) -> Iterator[SiteKind]:

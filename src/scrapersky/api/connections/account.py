@@ -69,7 +69,7 @@ async def list_connections(
     query = SHOWN.where(CONNECTIONS.c.tenant_id == who.tenant_id)
     ordered = query.order_by(CONNECTIONS.c.created_at).limit(MAX_CONNECTIONS)
     rows: Sequence[Any] = (await connection.execute(ordered)).all()
-    return whole_list([await shown(request, connection, row) for row in rows])
+    return whole_list([await connection_out(request, connection, row) for row in rows])
 
 
 @router.post("/connections", operation_id="create_connection", status_code=201)
@@ -94,7 +94,7 @@ async def create_connection(
         async with engine.begin() as connection:
             row = await shown_row(connection, who, sync_id)
             await noted(connection, actor_of(who, request), "created", row)
-            return await shown(request, connection, row)
+            return await connection_out(request, connection, row)
 
 
 @router.get(
@@ -104,7 +104,7 @@ async def get_connection(
     request: Request, connection_id: UUID, who: Admin, connection: Transaction
 ) -> ConnectionOut:
     """Show one connection."""
-    return await shown(
+    return await connection_out(
         request, connection, await shown_row(connection, who, connection_id)
     )
 
@@ -128,7 +128,7 @@ async def change_connection(
         await connection.execute(changing(who.tenant_id, row.id).values(changes))
     what = ", ".join(sorted(given.model_fields_set))
     await noted(connection, actor_of(who, request), "changed", row, what)
-    return await shown(
+    return await connection_out(
         request, connection, await shown_row(connection, who, connection_id)
     )
 
@@ -161,7 +161,7 @@ async def replace_credential(
             await noted(
                 connection, actor_of(who, request), "changed", row, "credential"
             )
-            return await shown(request, connection, row)
+            return await connection_out(request, connection, row)
 
 
 @router.delete(
@@ -195,7 +195,7 @@ async def test_connection(
         await learn_account(engine, tools_of(request), who.tenant_id, connection_id)
         async with engine.begin() as connection:
             row = await shown_row(connection, who, connection_id)
-            return await shown(request, connection, row)
+            return await connection_out(request, connection, row)
 
 
 @router.post(
@@ -210,7 +210,7 @@ async def pause_connection(
     row = await shown_row(connection, who, connection_id)
     await connection.execute(changing(who.tenant_id, row.id).values(PAUSED))
     await noted(connection, actor_of(who, request), "paused", row)
-    return await shown(
+    return await connection_out(
         request, connection, await shown_row(connection, who, connection_id)
     )
 
@@ -227,7 +227,7 @@ async def resume_connection(
     row = await shown_row(connection, who, connection_id)
     await resume(connection, row)
     await noted(connection, actor_of(who, request), "resumed", row)
-    return await shown(
+    return await connection_out(
         request, connection, await shown_row(connection, who, connection_id)
     )
 
@@ -280,7 +280,7 @@ async def map_connection(
             await connection.execute(statement.values(mapping=mapping))
             row = await shown_row(connection, who, connection_id)
             await noted(connection, actor_of(who, request), "mapped", row)
-            return await shown(request, connection, row)
+            return await connection_out(request, connection, row)
 
 
 def tools_of(request: Request) -> ConnectorTools:
@@ -310,7 +310,7 @@ async def shown_row(
     return found
 
 
-async def shown(
+async def connection_out(
     request: Request, connection: AsyncConnection, row: Row[Any]
 ) -> ConnectionOut:
     """Show a connection with how many of its records are where, and when it will be done."""

@@ -1,11 +1,10 @@
 """Runs of a connection: what they would change, what they did, and taking them back."""
 
-from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import Select, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.api.auth.identity import Identity
@@ -32,7 +31,7 @@ from scrapersky.api.dependency import (
 from scrapersky.api.records.decide import selection_of
 from scrapersky.api.schema import NOT_FOUND, ListOut, whole_list
 from scrapersky.api.tenancy import acting_for
-from scrapersky.api.time_list import PageAsked, read_latest
+from scrapersky.api.time_list import PageAsked, PageRequest, TimePage, read_latest
 from scrapersky.connectors.control import PREVIEWED_LEADS, preview, queue_run
 from scrapersky.connectors.difference import whole_difference
 from scrapersky.connectors.outbox import open_problems
@@ -55,7 +54,7 @@ router = APIRouter()
 MAX_RUN: Final = 200_000
 """Records of one run."""
 KINDS: Final = {"companies": CrmKind.COMPANY, "contacts": CrmKind.PERSON}
-ShownT = TypeVar("ShownT", SyncWriteOut, SyncRecordOut)
+OutT = TypeVar("OutT", SyncWriteOut, SyncRecordOut)
 
 
 @router.post(
@@ -164,9 +163,7 @@ async def list_writes(
         scope=["connection-log", str(connection_id)],
         page=page,
     )
-    return found.listing(
-        await labelled(connection, map(SyncWriteOut.model_validate, found.rows))
-    )
+    return await labelled(connection, found, SyncWriteOut)
 
 
 @router.get(
@@ -179,17 +176,9 @@ async def list_problems(
 ) -> ListOut[SyncRecordOut]:
     """List what a person may have to look at: refused, not known to be written, deleted there."""
     await shown_row(connection, who, connection_id)
-    found = await read_latest(
-        connection,
-        open_problems(connection_id),
-        SyncRecord.created_at,
-        SyncRecord.id,
-        scope=["connection-problems", str(connection_id)],
-        page=page,
-    )
-    return found.listing(
-        await labelled(connection, map(SyncRecordOut.model_validate, found.rows))
-    )
+    query = open_problems(connection_id)
+    scope = ["connection-problems", str(connection_id)]
+    return await list_records(connection, query, scope, page)
 
 
 @router.get(
@@ -202,17 +191,9 @@ async def list_differences(
 ) -> ListOut[SyncRecordOut]:
     """List records that hold another value there, which was left as it is."""
     await shown_row(connection, who, connection_id)
-    found = await read_latest(
-        connection,
-        open_differences(connection_id),
-        SyncRecord.created_at,
-        SyncRecord.id,
-        scope=["connection-differences", str(connection_id)],
-        page=page,
-    )
-    return found.listing(
-        await labelled(connection, map(SyncRecordOut.model_validate, found.rows))
-    )
+    query = open_differences(connection_id)
+    scope = ["connection-differences", str(connection_id)]
+    return await list_records(connection, query, scope, page)
 
 
 @router.post(
@@ -254,18 +235,38 @@ async def list_connections_of(
     return whole_list([RecordInCrmOut.model_validate(row) for row in rows])
 
 
+async def list_records(
+    connection: AsyncConnection,
+    query: Select[Any],
+    scope: list[Any],
+    page: PageRequest,
+) -> ListOut[SyncRecordOut]:
+    """List records of a connection, the latest first."""
+    found = await read_latest(
+        connection,
+        query,
+        SyncRecord.created_at,
+        SyncRecord.id,
+        scope=scope,
+        page=page,
+    )
+    return await labelled(connection, found, SyncRecordOut)
+
+
 async def labelled(
-    connection: AsyncConnection, shown: Iterable[ShownT]
-) -> list[ShownT]:
+    connection: AsyncConnection, found: TimePage, shape: type[OutT]
+) -> ListOut[OutT]:
     """Name each lead as people know it: the number it has there says nothing to them."""
-    rows = list(shown)
+    rows = [shape.model_validate(row) for row in found.rows]
     ids = [row.record_id for row in rows]
     companies = select(Company.id, Company.name).where(Company.id.in_(ids))
     title = func.coalesce(Contact.name, Contact.email)
     contacts = select(Contact.id, title).where(Contact.id.in_(ids))
     named = await connection.execute(companies.union_all(contacts))
     labels = {one[0]: one[1] for one in named}
-    return [row.model_copy(update={"label": labels.get(row.record_id)}) for row in rows]
+    return found.listing(
+        [row.model_copy(update={"label": labels.get(row.record_id)}) for row in rows]
+    )
 
 
 async def require_record(

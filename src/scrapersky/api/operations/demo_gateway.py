@@ -102,12 +102,12 @@ async def forward(address: str, scope: Scope, receive: Receive, send: Send) -> N
 def headers_for(address: str, scope: Scope) -> dict[str, str]:
     """Return the headers that the demo receives: its page is asked, not ours."""
     headers = Headers(scope=scope)
-    told = {name: value for name, value in headers.items() if name not in NOT_SENT_ON}
+    sent = {name: value for name, value in headers.items() if name not in NOT_SENT_ON}
     own = f"{scope['scheme']}://{headers.get('host', '')}"
     if "origin" in headers:
         is_own = headers["origin"].lower() == own.lower()
-        told["origin"] = address if is_own else headers["origin"]
-    return told
+        sent["origin"] = address if is_own else headers["origin"]
+    return sent
 
 
 class VisitorBody:

@@ -23,7 +23,7 @@ from scrapersky.api.operations.schedule import (
     problems_of,
 )
 from scrapersky.api.operations.state import Operations, OperationsState
-from scrapersky.configuration import VARIABLES, shown
+from scrapersky.configuration import VARIABLES, setting_text
 from scrapersky.db.revision import current_revision, revisions
 from scrapersky.kit.build import full_version
 from scrapersky.scheduler.overrides import (
@@ -188,7 +188,7 @@ def settings_of(
         found.append(
             SettingOut(
                 name=variable.name,
-                value=shown(value),
+                value=setting_text(value),
                 is_default=value == variable.default,
                 changed=origins.get(variable.name),
                 description=variable.description,

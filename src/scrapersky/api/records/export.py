@@ -43,7 +43,7 @@ class ExportPlan:
 
     format: ExportFormat
     columns: Sequence[str]
-    made: Mapping[str, Take] | None = None
+    takes: Mapping[str, Take] | None = None
     """For headings that are not the records' own."""
     days: Collection[str] = ()
     """The headings under which there are dates."""
@@ -59,8 +59,8 @@ def read_export(
             kinds = " and ".join(PRESETS_OF)
             raise InvalidExport(f"A preset is for {kinds}, and names all columns.")
         chosen = preset_named(preset, resource.name)
-        made = {name: take(source, resource.name) for name, source in chosen.items()}
-        return ExportPlan(form, [*made], made)
+        takes = {name: take(source, resource.name) for name, source in chosen.items()}
+        return ExportPlan(form, [*takes], takes)
     names = list(dict.fromkeys(columns.split(","))) if columns else list(known)
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -91,15 +91,15 @@ async def export_bytes(
     list_query = replace(list_query, conditions=allowed)
     if resource.file.query is not None:
         list_query = replace(list_query, columns=())
-    if OWN in resource.fields and plan.made is not None:
+    if OWN in resource.fields and plan.takes is not None:
         plan = await with_own_columns(reader, plan)
     first, rows = await read_step(reader, resource, list_query)
     allow = partial(allowed_rows, resource)
     chunks = reader.allowed(walk(reader, resource, list_query, first, rows), allow)
     if PROOF in plan.columns:
         chunks = proven(reader, resource.name, chunks)
-    if plan.made is not None:
-        chunks = remade(chunks, plan.made, turns)
+    if plan.takes is not None:
+        chunks = under_columns(chunks, plan.takes, turns)
     names = plan.columns
     if plan.format == "csv":
         return csv_bytes(names, chunks, turns)
@@ -121,13 +121,13 @@ async def with_own_columns(reader: ExportReader, plan: ExportPlan) -> ExportPlan
     """Add the tenant's own columns of companies, under their titles."""
     async with reader.step() as connection:
         columns = await own_columns(connection, reader.tenant_id)
-    made = dict(plan.made or {})
+    takes = dict(plan.takes or {})
     # Titles were not always asked to be what they look like.
     titled = {visible(each.title) or each.name: each for each in columns}
-    new = {title: each for title, each in titled.items() if title not in made}
-    made |= {title: partial(own_value, each) for title, each in new.items()}
+    new = {title: each for title, each in titled.items() if title not in takes}
+    takes |= {title: partial(own_value, each) for title, each in new.items()}
     days = [title for title, each in new.items() if each.type is OwnType.DATE]
-    return replace(plan, columns=[*made], made=made, days=days)
+    return replace(plan, columns=[*takes], takes=takes, days=days)
 
 
 def own_value(column: OwnColumn, row: Mapping[str, Any]) -> object:
@@ -179,15 +179,15 @@ async def proven(reader: ExportReader, kind: str, chunks: RowChunks) -> RowChunk
             yield proofs
 
 
-async def remade(
-    chunks: RowChunks, made: Mapping[str, Take], turns: ExportTurns
+async def under_columns(
+    chunks: RowChunks, takes: Mapping[str, Take], turns: ExportTurns
 ) -> RowChunks:
     """Yield rows under other headings."""
     async with aclosing(chunks):
         async for rows in chunks:
-            yield await turns.compute(under_headings, rows, made)
+            yield await turns.compute(under_headings, rows, takes)
 
 
-def under_headings(rows: Rows, made: Mapping[str, Take]) -> Rows:
+def under_headings(rows: Rows, takes: Mapping[str, Take]) -> Rows:
     """Return some rows under other headings."""
-    return [{name: get(row) for name, get in made.items()} for row in rows]
+    return [{name: get(row) for name, get in takes.items()} for row in rows]

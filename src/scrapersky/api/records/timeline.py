@@ -84,7 +84,7 @@ async def timeline_of(
 ) -> TimelineOut:
     """Tell what happened to a company, from its decisions, its site and the change log."""
     found = await found_by(connection, row)
-    told = [
+    events = [
         *map(of_action, await actions(connection, row.id)),
         *map(of_edit, await edits(connection, row.id)),
         *found,
@@ -94,8 +94,8 @@ async def timeline_of(
     ]
     # What has just been found is there: only a later look confirms it.
     if row.seen_at and all(row.seen_at > one.at for one in found):
-        told.append(TimelineEvent(at=row.seen_at, what="confirmed", who=None))
-    latest = sorted(told, key=lambda event: event.at, reverse=True)
+        events.append(TimelineEvent(at=row.seen_at, what="confirmed", who=None))
+    latest = sorted(events, key=lambda event: event.at, reverse=True)
     return TimelineOut(events=latest[:MOST_EVENTS])
 
 
@@ -174,14 +174,14 @@ async def logged(
     connection: AsyncConnection, tenant_id: UUID, row: Row[Any]
 ) -> list[TimelineEvent]:
     """Tell what the change log has of a company."""
-    told = []
+    events = []
     for entry in await latest_changes(connection, tenant_id, [row.id], MOST_EVENTS):
         fields = [one for one in entry.fields if one in SHOWN_FIELDS]
         what = LOGGED.get(entry.event) if entry.action_id is None else None
         if what == "merged" or (what and fields):
-            told.append(
+            events.append(
                 TimelineEvent(
                     at=entry.created_at, what=what, who=entry.actor, fields=fields
                 )
             )
-    return told
+    return events

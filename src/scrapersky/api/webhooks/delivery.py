@@ -12,10 +12,10 @@ from scrapersky.api.tenancy import acting_for
 from scrapersky.api.time_list import PageAsked, read_latest
 from scrapersky.api.webhooks.endpoint import (
     ANEW,
-    change,
     endpoint_of,
     noted,
     secrets_of,
+    update_of,
 )
 from scrapersky.api.webhooks.schema import (
     DeliveryAttemptOut,
@@ -114,7 +114,7 @@ async def replay_webhook(
     """Send again what was given up since a moment, or every change since then."""
     row = await endpoint_of(connection, who, webhook_id)
     # First: nobody writes to the endpoint beside this any more.
-    await connection.execute(change(webhook_id).values(ANEW | {"is_active": True}))
+    await connection.execute(update_of(webhook_id).values(ANEW | {"is_active": True}))
     replay = replay_failed if given.failed_only else replay_all
     outcome = await replay(connection, webhook_id, given)
     about = f"since {given.since.isoformat()}"
@@ -154,7 +154,7 @@ async def replay_all(
         WebhookDelivery.endpoint_id == webhook_id, WebhookDelivery.state == PENDING
     )
     await connection.execute(waiting.values(given_up))
-    await connection.execute(change(webhook_id).values(cursor=first.cursor))
+    await connection.execute(update_of(webhook_id).values(cursor=first.cursor))
     return ReplayOut(messages=0, starts_at=first.created_at)
 
 

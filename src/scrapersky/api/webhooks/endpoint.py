@@ -137,7 +137,7 @@ async def change_webhook(
         changes |= ANEW
         await connection.execute(begin_anew(webhook_id))
     if changes:
-        await connection.execute(change(webhook_id).values(changes))
+        await connection.execute(update_of(webhook_id).values(changes))
     what = ", ".join(sorted(given.model_fields_set))
     row = await endpoint_of(connection, who, webhook_id)
     await noted(connection, actor_of(who, request), "changed", row, what)
@@ -183,7 +183,7 @@ async def rotate_secret(
         "secrets": cipher.encrypt(dump_secrets(made), str(webhook_id)),
         "public_key": made[0].public if ASYMMETRIC in row.schemes else None,
     }
-    await connection.execute(change(webhook_id).values(changes))
+    await connection.execute(update_of(webhook_id).values(changes))
     await noted(connection, actor_of(who, request), "secret_rotated", row)
     request.state.holds_secret = True
     return with_secret(await endpoint_of(connection, who, webhook_id), made[0])
@@ -200,7 +200,7 @@ ANEW: Final[dict[str, Any]] = {
 }
 
 
-def change(webhook_id: UUID) -> Any:  # noqa: ANN401 - a statement
+def update_of(webhook_id: UUID) -> Any:  # noqa: ANN401 - a statement
     """Change one endpoint."""
     return update(WebhookEndpoint).where(WebhookEndpoint.id == webhook_id)
 
@@ -260,4 +260,4 @@ def secrets_of(request: Request, row: Row[Any]) -> tuple[SigningSecret, ...]:
 def with_secret(row: Row[Any], secret: SigningSecret) -> WebhookMade:
     """Show an endpoint with its new secret."""
     shown = WebhookOut.model_validate(row).model_dump()
-    return WebhookMade(**shown, secret=secret.shown)
+    return WebhookMade(**shown, secret=secret.shared)
