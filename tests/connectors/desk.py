@@ -165,6 +165,19 @@ class SalesDesk:
             )
         return UUID(str(row.id))
 
+    async def add_shared_address(self) -> tuple[list[UUID], list[UUID]]:
+        """Give two companies one address, each in a contact of its own."""
+        companies, contacts = [], []
+        for name in ("first", "second"):
+            company = await self.add_company(name.title(), f"{name}.example")
+            contacts.append(
+                await self.add_contact(
+                    "info@shared.example", None, company, domain=f"{name}.example"
+                )
+            )
+            companies.append(company)
+        return companies, contacts
+
     async def push(self, sync_id: UUID, *companies: UUID) -> None:
         async with self.engine.begin() as connection:
             await queue_companies(connection, self.tenant, sync_id, companies)

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from scrapersky.connectors.generic import GenericConnector
 from scrapersky.connectors.mapping import FieldMapping, mapped
 from scrapersky.connectors.outbox import queue
@@ -140,6 +142,44 @@ async def test_an_address_shared_by_two_companies_is_one_person_of_both(
     }
     linked = await desk.run("SELECT linked_to FROM sync_records WHERE kind = 'person'")
     assert {row.linked_to for row in linked} == {*crm.rows["company"]}
+
+
+async def test_two_people_of_one_address_in_one_batch_were_two_records(
+    desk: SalesDesk,
+) -> None:
+    sync_id = await desk.connect()
+    companies, _ = await desk.add_shared_address()
+
+    await desk.push(sync_id, *companies)
+    await desk.work_until_idle(sync_id)
+
+    assert len(lines(desk, sync_id, CrmKind.PERSON)) == 1
+    assert await desk.states(sync_id) == {
+        "company": ["done"] * 2,
+        "person": ["done"] * 2,
+    }
+    made = await desk.run("SELECT record_id FROM sync_writes WHERE kind = 'person'")
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+async def test_a_search_that_lags_showed_nobody_and_the_second_was_made_too(
+    crm_desk: CrmDesk, lost: int
+) -> None:
+    desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
+    crm.index_lags = True
+    companies, contacts = await desk.add_shared_address()
+    crm.faults = [Fault("POST", "lost", path="/person", times=lost)] * lost
+
+    await desk.push(sync_id, *companies)
+    await desk.work_until_idle(sync_id)
+
+    (row,) = crm.rows["person"].values()
+    assert row["scrapersky_id"] in {str(one) for one in contacts}
+    assert await desk.states(sync_id) == {
+        "company": ["done"] * 2,
+        "person": ["done"] * 2,
+    }
 
 
 async def test_a_company_without_a_domain_goes_once(crm_desk: CrmDesk) -> None:

@@ -194,6 +194,20 @@ async def test_leads_reach_the_vendor_once_and_linked(world: VendorDesk) -> None
     }
 
 
+async def test_an_address_of_two_companies_was_two_people_there(
+    world: VendorDesk,
+) -> None:
+    companies, contacts = await world.desk.add_shared_address()
+
+    await world.desk.push(world.sync_id, *companies)
+    await world.desk.work_until_idle(world.sync_id)
+
+    assert world.once("company", companies)
+    (own,) = world.own("person").elements()
+    assert own in {str(one) for one in contacts}
+    assert (await world.desk.states(world.sync_id))["person"] == ["done"] * 2
+
+
 async def test_the_price_that_a_difference_names_is_what_the_run_takes(
     world: VendorDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

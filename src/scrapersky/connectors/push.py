@@ -26,6 +26,7 @@ from scrapersky.connectors.outbox import (
     entry_of,
     in_state,
     next_batch,
+    same_address,
     save,
 )
 from scrapersky.connectors.protocol import (
@@ -234,6 +235,8 @@ class Push:
             if refusal := leads[entry.record_id].refusal:
                 entry.refuse({"": refusal})
         open_ = [one for one in entries if one.state is SyncState.QUEUED]
+        if kind is CrmKind.PERSON:
+            open_ = await self._one_of_each_address(open_, leads)
         there = await self._present(kind, open_, leads)
         rules, schema = self.account.rules(kind), await self.account.schema(kind)
         pending = []
@@ -253,6 +256,35 @@ class Push:
                 continue
             pending.append(PendingWrite(entry, compared.changes, now))
         return pending
+
+    async def _one_of_each_address(
+        self, entries: Sequence[OutboxEntry], leads: dict[UUID, SyncedLead]
+    ) -> list[OutboxEntry]:
+        """Leave people to the next step whose address another of ours has that goes first.
+
+        Where that one is there already, they share its record: two companies may have one `info@`.
+        """
+        by_email: dict[str, list[OutboxEntry]] = {}
+        for entry in entries:
+            email = leads[entry.record_id].values.get("email")
+            if isinstance(email, str) and not entry.their_id:
+                by_email.setdefault(email, []).append(entry)
+        async with self.lease.engine.connect() as connection:
+            there = await same_address(
+                connection, self.lease.tenant_id, self.lease.id, by_email
+            )
+        later: set[UUID] = set()
+        for email, alike in by_email.items():
+            if email not in there:
+                later.update(one.id for one in alike[1:])
+            elif (their_id := there[email]) is not None:
+                await self._take_up(CrmKind.PERSON, alike, their_id)
+            else:
+                # An answer is still to be found out about.
+                for entry in alike:
+                    entry.put_back(LOST_PAUSE)
+                later.update(one.id for one in alike)
+        return [one for one in entries if one.id not in later]
 
     async def _present(
         self,
