@@ -9,9 +9,10 @@ import psycopg
 import pytest
 
 from scrapersky.db.connection import connect, parse_target
-from tests.cli.rig import Command
+from tests.cli.rig import Command, run
 from tests.conftest import TestDatabase
 from tests.connectors.desk import SalesDesk
+from tests.connectors.plain_crm import PlainCrm
 from tests.how_to.guide import commands_of
 
 PAGE = "sync-with-a-crm.md"
@@ -97,3 +98,28 @@ def test_a_key_is_shown_by_no_command(
     assert made.returncode == 0, made.stderr
     assert "a-very-secret-key" not in made.stdout + listed.stdout
     assert "secret" not in json.loads(listed.stdout)[0]
+
+
+async def test_what_a_crm_was_asked_stood_among_what_a_program_reads(
+    database: TestDatabase, tenant: UUID, tmp_path: Path
+) -> None:
+    crm = PlainCrm()
+    server = await crm.start()
+    key, description = tmp_path / "key.txt", tmp_path / "api.json"
+    key.write_text(crm.token)
+    description.write_text(crm.description())
+    settings = {
+        "DATABASE_URL": database.url,
+        "SCRAPERSKY_DATA_DIR": tmp_path,
+        "CRM_NETWORKS": "127.0.0.0/8",
+    }
+    typed = ("sync", "connect", "http", "--json", "--credential-file", str(key))
+
+    done = await asyncio.to_thread(
+        run, *typed, "--option", f"description=@{description}", **settings
+    )
+
+    server.close()
+    assert crm.calls
+    assert json.loads(done.stdout)[0]["tenant_id"] == str(tenant)
+    assert done.stderr == ""

@@ -24,6 +24,7 @@ from scrapersky.connectors.account import (
 from scrapersky.connectors.control import SHOWN, connection_of
 from scrapersky.curation.decision import Selection, selection_clause
 from scrapersky.errors import UnknownRecord
+from scrapersky.observability.log import configure_logs
 from scrapersky.privacy.key import load_suppression_keys
 from scrapersky.records.audit import note
 from scrapersky.records.company import COMPANIES
@@ -77,6 +78,8 @@ def working(
     act: Callable[[AsyncEngine, ConnectorTools, UUID], Awaitable[AnswerT]],
 ) -> AnswerT:
     """Do something with the connections of this machine's tenant."""
+    # Each call of a CRM is logged, which must not stand among what a program reads.
+    configure_logs("ERROR", "console")
     settings = load_settings().settings
 
     async def with_tools(engine: AsyncEngine) -> AnswerT:
