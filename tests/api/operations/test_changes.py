@@ -224,11 +224,15 @@ async def test_a_list_is_asked_for_what_changed_and_answered_only_if_it_differs(
         first = await clean.client.get(f"/api/v3{path}", headers=headers)
         headers["If-None-Match"] = first.headers["etag"]
         again = await clean.client.get(f"/api/v3{path}", headers=headers)
+        headers["If-None-Match"] = "*"
+        anything = await clean.client.get(f"/api/v3{path}", headers=headers)
+        headers["If-None-Match"] = f'"another", {first.headers["etag"]}'
         await clean.run(
             "UPDATE places_staging SET name = name || '!' WHERE id = :id", id=new
         )
         changed = await clean.client.get(f"/api/v3{path}", headers=headers)
         assert (again.status_code, again.content) == (304, b"")
+        assert (anything.status_code, anything.content) == (304, b"")
         assert (changed.status_code, changed.headers["etag"] != first.headers["etag"]) == (
             200, True,
         )  # fmt: skip

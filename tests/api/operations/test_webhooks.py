@@ -166,6 +166,7 @@ async def test_webhooks_are_their_tenant_s_own_and_have_bounds(clean: Served) ->
     wrongs: tuple[dict[str, Any], ...] = (
         {"url": "javascript:alert(1)"},
         {"url": "/relative"},
+        {"url": "https://ada:secret@example.com/hook"},
         given | {"events": ["company.eaten"]},
         given | {"events": []},
         given | {"format": "xml"},

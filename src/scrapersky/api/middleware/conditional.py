@@ -46,7 +46,8 @@ class ConditionalSender:
         if "etag" not in headers:
             digest = hashlib.blake2b(message["body"], digest_size=TAG_BYTES)
             headers["ETag"] = f'W/"{digest.hexdigest()}"'
-        if headers["etag"].removeprefix("W/") in self._known:
+        # A star is any answer there is (RFC 9110, 13.1.2).
+        if {"*", headers["etag"].removeprefix("W/")} & self._known:
             start = {**start, "status": 304}
             MutableHeaders(scope=start).__delitem__("content-length")
             message = {**message, "body": b""}

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -41,6 +42,9 @@ def an_address(value: str) -> str:
         raise ValueError(f"this is no address of the web: {error.why}") from None
     if url.scheme not in {"http", "https"}:
         raise ValueError("an address begins with https:// or http://")
+    if "@" in urlsplit(value.strip()).netloc:
+        # It would be left out, and every message refused for want of it.
+        raise ValueError("a user and password in an address are not sent")
     return str(url)
 
 
