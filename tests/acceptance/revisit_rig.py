@@ -18,6 +18,7 @@ FOUND = """SELECT coalesce(p.source_place_id, d.domain), x.what, x.field, x.old_
     x.new_value
   FROM differences x LEFT JOIN places_staging p ON p.id = x.place_id
   LEFT JOIN domains d ON d.id = x.domain_id"""
+NOT_MODIFIED = 304
 BYTES = "SELECT coalesce(sum(bytes), 0) FROM host_outcomes"
 
 
@@ -31,6 +32,8 @@ class RunCost:
     """Files robots.txt that are asked for beside them when the last answer has expired."""
     sites: Mapping[str, int]
     """Requests by website."""
+    steady: frozenset[str] = frozenset()
+    """Websites of which every answer was that nothing has changed (304)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,27 @@ class TwoRuns:
             "requests_ratio_after_an_hour": round(
                 (self.second.requests + self.second.robots) / self.first.requests, 4
             ),
+            **self.second_run_by_site(),
             "changes_planted": len(self.planted),
             "changes_found": len(self.planted) - len(self.missed),
             "changes_invented": len(self.invented),
+        }
+
+    def second_run_by_site(self) -> dict[str, int]:
+        """Say what the requests of the second run were for; the sites are in parts of it."""
+        asked = self.second.sites
+        new = {site for site in asked if site not in self.first.sites}
+        steady = self.second.steady - new
+        return {
+            "second_run_new_sites": len(new),
+            "second_run_new_requests": sum(asked[site] for site in new),
+            "second_run_unchanged_sites": len(steady),
+            "second_run_unchanged_requests": sum(asked[site] for site in steady),
+            "second_run_one_request_sites": sum(asked[site] == 1 for site in steady),
+            "second_run_changed_sites": len(asked) - len(new) - len(steady),
+            "second_run_changed_requests": sum(
+                asked[site] for site in asked if site not in new | steady
+            ),
         }
 
 
@@ -133,4 +154,9 @@ async def cost_of(desk: Desk, town: Town) -> RunCost:
         "/robots.txt" not in {one.path for one in each} for each in visited.values()
     )
     sites = {site: len(entries) for site, entries in visited.items()}
-    return RunCost(sum(sites.values()), int(size), sum(unread), sites)
+    steady = frozenset(
+        site
+        for site, entries in visited.items()
+        if all(one.status == NOT_MODIFIED for one in entries)
+    )
+    return RunCost(sum(sites.values()), int(size), sum(unread), sites, steady)

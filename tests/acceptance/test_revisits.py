@@ -18,7 +18,7 @@ from tests.proofs.conftest import Proven
 
 SIZE = 60
 MOST_REQUESTS, MOST_BYTES = 0.2, 0.1
-"""In so small a town every fifth website has changed; `bench/alive.py` takes a larger one."""
+"""In so small a town every eighth website has changed; `bench/alive.py` takes a larger one."""
 
 
 @pytest.mark.slow
