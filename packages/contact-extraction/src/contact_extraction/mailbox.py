@@ -29,7 +29,7 @@ class NameParts:
     last: tuple[str, ...] = ()
     middle: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
-    """What people with this given name are called: the Bob of Robert."""
+    """What people with this given name are called, or it is short for: Bob, Robert."""
     initials: str = ""
 
 
@@ -54,7 +54,7 @@ class LocalPart:
             return 0.0
         if written == name.initials:
             return 0.5
-        has_first = _has_one(written, first)
+        has_first = _has_one(written, first) or _has_one(written, name.short)
         if _has_one(written, name.last):
             if has_first:
                 return 3.0
@@ -131,9 +131,11 @@ def _spelt(word: str) -> tuple[str, ...]:
 
 @cache
 def _short_forms() -> dict[str, set[str]]:
-    """Give what people of a given name are called, folded."""
+    """Give what people of a given name are called, and what short ones are short for."""
     found: dict[str, set[str]] = defaultdict(set)
     for line in wordlist.load_ordered("short_names"):
         name, *forms = fold(line).split()
         found[name].update(forms)
+        for form in forms:
+            found[form].add(name)
     return found

@@ -19,6 +19,8 @@ STANDING: Final[dict[Seniority | None, float]] = {
     Seniority.STAFF: 0.2,
 }
 """How likely somebody of a seniority decides for a small business."""
+CARE_STANDING: Final = 0.7
+"""How likely the medical or clinical director of a practice decides for it."""
 LEADING_BONUS: Final = 0.1
 """What it adds if somebody leads those of their calling: the lead attorney."""
 NAMESAKE_BONUS: Final = 0.25
@@ -132,6 +134,11 @@ def _standing(
         reason = f"{seniority.value}: {person.role}"
     if _LEFT.search(role):
         return STANDING[Seniority.STAFF], f"{reason}; has left"
+    if seniority is None and person.degree:
+        standing = STANDING[Seniority.PROFESSIONAL]
+        reason = f"professional: {person.degree}"
+    if seniority is Seniority.MANAGER and _HEADS_CARE.search(role):
+        standing = CARE_STANDING
     if seniority in _DECIDES and _SHARES.match(role) and not _LEADS.match(role):
         standing -= SHARE_LOSS
     if seniority is Seniority.PROFESSIONAL and _LEADS.match(person.role or ""):
@@ -153,7 +160,15 @@ _LEFT: Final = re.compile(
     re.IGNORECASE,
 )
 _LEADS: Final = re.compile(
-    r"(?:managing|sole|main|lead|leading|senior|head|chief|principal|leitende[rn]?|chef|primario|jefe|jefa)\b",
+    r"(?:managing|sole|main|lead|leading|senior|head|chief|principal|leitende[rn]?|chef|primario|jefe|jefa|vedoucí|"
+    r"primář|hlavní|ledende|ledande|vezető|johtava|vastaava|hoofd|kierując\w*)\b",
+    re.IGNORECASE,
+)
+
+
+_HEADS_CARE: Final = re.compile(
+    r"\b(?:medical|clinical|dental|veterinary|creative|artistic) director|"
+    r"directora? (?:médic|clínic)[oa]|diretora? clínic[oa]|ärztliche leitung|fachliche leitung",
     re.IGNORECASE,
 )
 

@@ -58,7 +58,24 @@ def seniority_of(role: str | None) -> Seniority | None:
     if _pattern(Seniority.EXECUTIVE).search(role):
         is_part = _OF_A_PART.search(role)
         return Seniority.MANAGER if is_part else Seniority.EXECUTIVE
+    if _leads_calling(role):
+        return Seniority.PROFESSIONAL
     for rank in (Seniority.MANAGER, Seniority.PROFESSIONAL):
         if _pattern(rank).search(role):
             return rank
     return Seniority.STAFF
+
+
+def _leads_calling(role: str) -> bool:
+    """Tell `Head Dentist` and `vedoucí lékařka` from `Head of Accounts`."""
+    match = _LEADS.match(role.strip())
+    return match is not None and bool(
+        _pattern(Seniority.PROFESSIONAL).match(role.strip(), match.end())
+    )
+
+
+_LEADS: Final = re.compile(
+    r"(?:head|lead|chief|leitende[rn]?|vedoucí|vedúc[ia]|primář|hlavní|ledende|ledande|ledend|ledelse|chef|jef[ea]|"
+    r"kierująca|kierujący|vezető|johtava|vastaava|hoofd|responsabile|responsable|capo)\s",
+    re.IGNORECASE,
+)

@@ -76,6 +76,15 @@ def name_key(name: str | None) -> str:
     return " ".join(kept if len(kept) > 1 else words)
 
 
+def without_degrees(name: str) -> str:
+    """Cut the degrees behind a name; what tells a son from his father stays."""
+    bare, comma, rest = name.partition(",")
+    if comma and _GENERATION.match(rest):
+        return name
+    return _DEGREES.sub("", bare).strip() or name
+
+
+_GENERATION: Final = re.compile(r"\s?(?:Jr|Sr|II|III|IV)\b")
 # Two letters are a degree only after small ones: "Jane Roe DO", but "ANH DO".
 _DEGREES: Final = re.compile(
     r"(?:\s(?:M\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?P\.?M|D\.?P\.?T|R\.?D\.?H|Ph\.?D|PHD|C\.?P\.?A|MBA|"

@@ -60,7 +60,7 @@ from contact_extraction.email_quality import judge_email
 from contact_extraction.html import HtmlPage, parse_page
 from contact_extraction.html.sight import SEEN
 from contact_extraction.seniority import Seniority, seniority_of
-from contact_extraction.text import compact
+from contact_extraction.text import compact, without_degrees
 
 MAX_EVIDENCE: Final = 5
 MIN_WORDS: Final = 2
@@ -359,7 +359,8 @@ def _phone(cite: Cite, setting: PageContext, seen: list[PhoneSighting]) -> Phone
 def _person(cite: Cite, place: int, seen: list[PersonSighting]) -> PersonEntry:
     return PersonEntry(
         place=place,
-        name=seen[0].value,
+        name=without_degrees(seen[0].value),
+        degree=_first(f.degree for f in seen),
         role=_best_role(f.role for f in seen),
         is_customer=all(f.is_customer for f in seen),
         evidence=_evidence(cite, seen),

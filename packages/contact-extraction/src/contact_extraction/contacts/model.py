@@ -150,6 +150,8 @@ class PersonEntry(Value):
     """Which of the people of the page they are, in the order in which it names them."""
     is_customer: bool = False
     """Named only where customers speak: under a heading about reviews, below a quote."""
+    degree: str | None = None
+    """What they were called to, as it stands beside the name: MD, Dr., Esq."""
     is_provider: bool = False
     """The only one whom a legal notice names as the provider, and no company."""
 
@@ -312,6 +314,8 @@ class PersonSighting(Sighting):
     is_inner: bool = False
     is_plain: bool = False
     has_title: bool = False
+    degree: str | None = None
+    """What they were called to: MD behind the name, Dr. before it."""
     is_customer: bool = False
     confidence: float | None = None
     """None where structured data names the person."""

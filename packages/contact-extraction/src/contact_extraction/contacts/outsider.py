@@ -236,7 +236,9 @@ _COURSE: Final = small_pattern(
     r"congress|kongress\w*|konferenc\w*|conference|certificat\w*|certyfikat\w*|diplom[ae]?\b|degree|"
     r"fortbildung\w*|weiterbildung\w*|ausbildung|tanfolyam\w*|képzés\w*|koulutu\w*|školení|kurzy?|"
     r"curricul\w+|assistenzzeit|promotion (?:bei|an)|hospitation\w*|famulatur|tirocinio|"
-    r"studied (?:with|under)|trained (?:with|under|by)|bei prof|lecturer|dozent\w*|instruktor\w*|wykładowca)\b"
+    r"studied (?:with|under)|(?:trained|taught|mentored) (?:with|under|by)|clerked for|apprenticed (?:to|with|under)|opleiding\w*|cursus\w*|"
+    r"utbild\w+ (?:av|hos|för)|uddannet (?:hos|af)|utdannet (?:hos|av)|pod patronatem|aplikacj[aęi]|patronat\w*|allievo di|allieva di|"
+    r"aprend[íi] (?:\w+ ){0,3}con|(?:élève|disciple) de|formée? (?:par|chez|auprès)|gelernt bei|lehre bei|žák\w* |tanítvány\w*|bei prof|lecturer|dozent\w*|instruktor\w*|wykładowca)\b"
 )
 _FORMER: Final = small_pattern(
     r"\bin memor(?:iam|ium|y)\b|\b(?:1[89]\d\d|20[0-2]\d)\s?[-–]\s?(?:19|20)\d\d\b|†|\b(?:the late|retired in|has retired|"

@@ -24,7 +24,7 @@ from contact_extraction.html import words
 
 RUN: Final = re.compile(
     # The set comes first so that the matcher can skip; what stands before is checked next.
-    rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}]| {PARTICLE} ))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
+    rf"[{UPPER}](?<![\w@/.].)(?<!\w-.)(?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.){{0,3}}(?= ?[{UPPER}]| {PARTICLE} ))(?: (?:{WORD}|{PARTICLE}(?= )|\([{UPPER}][a-z]{{1,12}}\)|[“\"][{UPPER}][a-z]{{1,12}}[”\"])){{1,7}}"
 )
 SUFFIX: Final = re.compile(
     r"^(?:,\s?|\s)(?:Jr|Sr|II|III|IV|M\.?D|Ph\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?O|D\.?C|"
@@ -168,10 +168,13 @@ _WORD: Final = re.compile(r"\S+")
 
 def _is_inner(tokens: list[tuple[int, int, str]], place: int, stop: int) -> bool:
     """Distinguish the name in `Riverside Oskar Maple Falls` from one by itself."""
-    before = tokens[place - 1][2].casefold() if place else ""
+    before = tokens[place - 1][2] if place else ""
+    before = "" if before in DEGREES else before.casefold()
     after = tokens[stop + 1][2] if stop + 1 < len(tokens) else ""
     return _is_other_word(before) or (
-        after not in DEGREES and _is_other_word(after.casefold())
+        after not in DEGREES
+        and _is_other_word(after.casefold())
+        and not _is_role(tokens[stop + 1 :])
     )
 
 
@@ -188,7 +191,12 @@ def _is_other_word(word: str) -> bool:
 def _are_roles(tokens: list[tuple[int, int, str]]) -> bool:
     """Say whether only roles stand before a name: `Inhaber Tavrin Okelo`."""
     roles = wordlist.load("roles")
-    return all(text.casefold() in roles for _, _, text in tokens)
+    return all(text.casefold() in roles or text in DEGREES for _, _, text in tokens)
+
+
+def _is_role(tokens: list[tuple[int, int, str]]) -> bool:
+    """Say whether words are a role and nothing else: the end of `Ann Lind Dental Hygienist`."""
+    return " ".join(t[2] for t in tokens).casefold() in wordlist.load("roles")
 
 
 def _name_stop(
@@ -203,6 +211,8 @@ def _name_stop(
         folded = word.casefold().strip(",")
         is_whole = number == place + 1 == len(tokens) - 1
         is_hard = folded in HARD or (folded.endswith("s") and folded[:-1] in HARD)
+        if is_hard and last > place and _is_role(tokens[number:]):
+            break
         if is_hard:
             is_person = is_whole and _is_sure_given(tokens[place][2])
             return number if is_person and folded in SURNAMES else None
@@ -216,7 +226,8 @@ def _name_stop(
         is_given = folded in given_names() and folded not in AMBIGUOUS
         # "Jan Kral Petr Novak" are two people, "John Leo Hayden" is one.
         is_open = _is_initial(tokens[last][2]) or tokens[last][2][0] in _NICKNAME
-        if last > place and not is_open and not _is_small(word):
+        is_turned = is_given and _ends_shouted(tokens[place:])
+        if last > place and not (is_open or is_turned or _is_small(word)):
             follows_given = tokens[last][2].casefold() in given_names()
             follows_particle = _is_particle(tokens[last][2])
             # The second name of "Paolo Di Pietro" is no one else's first.
@@ -247,6 +258,7 @@ def _name_stop(
             and not (_is_initial(tokens[place][2]))
             # "Kadir OZDEMIR", as surnames are written in French.
             and not (is_whole and word.isalpha())
+            and not _ends_shouted(tokens[place:])
         ):
             break
         last = number
@@ -290,6 +302,27 @@ def _count_small(tokens: list[tuple[int, int, str]]) -> int:
     return sum(_is_small(text) for _, _, text in tokens)
 
 
+def _ends_shouted(tokens: list[tuple[int, int, str]]) -> bool:
+    """Say whether only the surname is written in capitals: `Yann LE GOFF`, `LE GOFF Yann`."""
+    words = [text for _, _, text in tokens]
+    if not MIN_SHOUTED < len(words) <= MAX_WHOLE_WORDS:
+        return False
+    shouted = [word.isupper() and len(word) > 1 for word in words]
+    surname = [word for word, is_loud in zip(words, shouted, strict=True) if is_loud]
+    given = [word for word, is_loud in zip(words, shouted, strict=True) if not is_loud]
+    is_apart = shouted in (sorted(shouted), sorted(shouted, reverse=True))
+    return (
+        is_apart
+        and bool(given and surname)
+        and all(_is_sure_given(word.partition("-")[0]) for word in given)
+        and all(re.fullmatch(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", word) for word in surname)
+    )
+
+
+MIN_SHOUTED: Final = 2
+"""Words of a name that need no look at how each is written."""
+
+
 def _is_small(word: str) -> bool:
     """Say whether a word of a name is a particle: the van and the 't of van 't Hof."""
     return word.lstrip("'’")[:1].islower() and word[1:2] not in ("'", "’")
@@ -303,7 +336,7 @@ def _is_initial(word: str) -> bool:
     return len(word.strip(".")) == 1 or bool(_INITIALS.fullmatch(word))
 
 
-_INITIALS: Final = re.compile(rf"[{UPPER}]\.[{UPPER}]\.")
+_INITIALS: Final = re.compile(rf"(?:[{UPPER}]\.){{2,4}}")
 
 
 def degrees_after(text: str) -> int:
@@ -318,6 +351,20 @@ def degrees_after(text: str) -> int:
     return pronouns.end() if pronouns else end
 
 
+def calling_degree(before: str, after: str) -> str | None:
+    """Give what somebody was called to, by the title before the name or what follows it."""
+    match = _CALLING_TITLE.search(before) or _CALLING_DEGREE.search(after)
+    return match[1] if match else None
+
+
+_CALLING_TITLE: Final = re.compile(
+    r"(?:^|\s)((?:Dr|MUDr|MDDr|MVDr|JUDr|Avv|adw|lek|Dott|Dra|Mtre|Maître)\.?(?:ssa)?)(?=[\s.]|$)",
+    re.IGNORECASE,
+)
+_CALLING_DEGREE: Final = re.compile(
+    r"[,\s](M\.?D|D\.?D\.?S|D\.?M\.?D|D\.?V\.?M|D\.?P\.?M|O\.?D|D\.?C|D\.?O|Psy\.?D|J\.?D|Esq|C\.?P\.?A|BDS|BVSc|"
+    r"BVetMed|MRCVS|MChiro|FNP|LL\.?M)\b\.?"
+)
 _BEFORE_DEGREE: Final = frozenset(" ,/&(")
 
 

@@ -18,6 +18,7 @@ from contact_extraction.contacts.person.name import (
     RUN,
     SURE_SUFFIX,
     NameSpan,
+    calling_degree,
     degrees_after,
     names_in_run,
     person_key,
@@ -261,6 +262,7 @@ def _read_name(page: PageWords, number: int, name: NameSpan) -> PersonSighting |
         is_alone=context.is_alone,
         is_supported=supported,
         has_title=context.has_title,
+        degree=calling_degree(text[name.lead : name.start], text[name.stop : end]),
         is_inner=name.is_inner,
         is_plain=page.is_plain(written),
     )

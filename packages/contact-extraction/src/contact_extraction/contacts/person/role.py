@@ -8,7 +8,12 @@ from typing import Final
 from contact_extraction import wordlist
 from contact_extraction.contacts.page_text import PageText
 from contact_extraction.contacts.person.name import are_degrees
-from contact_extraction.contacts.person.word import AMBIGUOUS, given_names
+from contact_extraction.contacts.person.word import (
+    AMBIGUOUS,
+    DEGREES,
+    HONORIFIC,
+    given_names,
+)
 from contact_extraction.html import Line
 from contact_extraction.seniority import Seniority, seniority_of
 from contact_extraction.text import small, small_pattern
@@ -180,6 +185,10 @@ _SAID: Final = ("founder", "owner", "director")
 _LONG_AGO: Final = re.compile(r"\b1[0-8]\d\d\b|\b19[0-7]\d\b")
 _BUSINESS: Final = (
     r"(?:compan|business|firm|practice|office|studio|shop|salon|restaurant|clinic|school|agency|store|betrieb|"
+    r"bakery|kennels|garage|gallery|farm|nursery|brewery|winery|café|cafe|pub\b|bar\b|hotel|inn\b|theatre|theater|gym\b|"
+    r"spa\b|brand|label|magazine|workshop|dealership|boutique|surgery|restaurante|panadería|tienda|taller|consulta|despacho|"
+    r"boulangerie|boutique|magasin|atelier|ristorante|negozio|bottega|pasticceria|officina|bäckerei|werkstatt|geschäft|"
+    r"winkel|bakkerij|salong|butik|kliniek|firma|forretning|liike|toimisto|gabinet|sklep|zakład|salon|obchod|dílnu|üzlet|bolt|"
     r"praxis|kanzlei|unternehmen|büro|laden|entreprise|société|cabinet|azienda|impresa|empresa|negocio|bedrijf|zaak|"
     r"praktijk|företag|virksomhed|yrity|cége|vállalkoz|gabinet|ordinac)"
 )
@@ -196,10 +205,13 @@ _DONE_BY: Final = small_pattern(
     r"\b(?:(?P<founder>(?:co-)?(?:founded|established|started|opened|created)(?: (?:in )?\d{4})? by|gegründet (?:\d{4} )?(?:von|durch)|"
     r"gründete|fond[ée]+e? (?:en \d{4} )?par|créée? (?:en \d{4} )?par|fondat[oa] (?:nel \d{4} )?da|fundad[oa] (?:en \d{4} )?por|"
     r"opgericht (?:in \d{4} )?door|grundades (?:\d{4} )?av|grundat av|grundlagt (?:i \d{4} )?af|założon[aey] (?:w \d{4} )?przez)|"
-    r"(?P<owner>(?:owned|(?:owned|family) and operated) by|im besitz von|majitel(?:em|kou) (?:\w+ )?je|"
+    r"(?P<owner>(?:owned|(?:owned|family)(?: and|,| &) (?:operated|run|managed|led)|run and owned|a family business run) by"
+    r"(?: (?:the )?(?:husband[- ](?:and|&)[- ]wife|wife[- ](?:and|&)[- ]husband|mother[- ]and[- ]daughter|father[- ]and[- ]son|"
+    r"brothers?|sisters?|siblings|partners|couple|local couple|married couple)(?: team| duo)?)?,?|im besitz von|majitel(?:em|kou) (?:\w+ )?je|"
     r"właściciel(?:em|ką) (?:\w+ )?jest|(?:inhaber(?:in)?|besitzer(?:in)?) (?:\w+ \w+ )?ist|(?:the|our) (?:\w+ )?owner is|"
     r"le propriétaire est|il titolare è|el propietario es|o proprietário é|de eigenaar is|omistaja on|ägare är|ejes af|ägs av|eies av)|"
-    r"(?P<director>(?:run|led|headed|managed|operated) by|geführt von|geleitet von|unter (?:der )?leitung von|"
+    r"(?P<director>(?:run|led|headed|managed|operated) by(?: (?:the )?(?:husband[- ](?:and|&)[- ]wife|wife[- ](?:and|&)[- ]husband|"
+    r"mother[- ]and[- ]daughter|father[- ]and[- ]son|brothers?|sisters?|siblings|partners|couple|married couple)(?: team| duo)?)?,?|geführt von|geleitet von|unter (?:der )?leitung von|"
     r"dirigée? par|dirett[oa] da|dirigid[oa] por|gestit[oa] da|geleid door|drivs av|drives af|prowadzon[aey] przez))\s"
     r"(?:dr\.? |mr\.? |mrs\.? |ms\.? |frau |herrn? )?$"
 )
@@ -222,13 +234,20 @@ def _role_beside(sheet: PageText, number: int, start: int, end: int) -> str | No
         if shared := _SHARED.match(text[:start]):
             # "Geschäftsführer: Ann Lind, Ole Berg": what is before the colon is all theirs.
             return role_in(shared[1]) or _of_each(f"{shared[1]}:")
-    if not text[:start].strip() and _goes_on_as_role(text[start:end], after):
+    if _are_titles(text[:start]) and _goes_on_as_role(text[start:end], after):
         return role_in(_NUMBER_AFTER.split(after)[0])
     if not stands_alone(text, start, end):
         return None
     if not after.strip(" ,:|–—-"):
         return _role_of_neighbours(sheet, number)
     return None
+
+
+def _are_titles(before: str) -> bool:
+    """Say whether nothing but degrees and titles stands before a name."""
+    return all(
+        word in DEGREES or word.casefold() in HONORIFIC for word in before.split()
+    )
 
 
 def _goes_on_as_role(name: str, after: str) -> bool:

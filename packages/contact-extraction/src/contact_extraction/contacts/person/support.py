@@ -196,10 +196,19 @@ def is_place_or_role(name: str, *, has_given: bool) -> bool:
     last = folded.rpartition(" ")[2]
     if folded in country_names() or last in _LAST_OF_ROLES:
         return True
+    if folded.partition(" ")[0] in _ORDINALS:
+        return True
     # Michael Jordan is a person, Roosendaal Nederland is none.
     return not has_given and last in country_names()
 
 
+# The first or the deputy of several with one office: "Erster Bürgermeister".
+_ORDINALS: Final = words(
+    "erster erste zweiter zweite dritter dritte stellvertretender stellvertretende ehrenamtlicher ehrenamtliche "
+    "amtierender amtierende leitender leitende premier première deuxième první druhý druhá prvý pierwszy pierwsza "
+    "drugi druga zastępca ensimmäinen toinen första andre første anden primo prima secondo primer primera primeiro "
+    "primeira eerste tweede első második first second deputy vice"
+)
 _LAST_OF_ROLES: Final = words(
     "administrator administration assistance assistant manager director officer "
     "representative coordinator specialist supervisor receptionist technician doctor"

@@ -35,7 +35,8 @@ _TEAM: Final = small_pattern(
     r"attorneys?|lawyers|partners|dentists?|physicians|practitioners|therapists|founders?|"
     r"leadership|board|committee|management|ansprechpartner|mitarbeiter\w*|über (?:uns|mich)|"
     r"ärzt\w*|anwält\w*|praxisteam|équipe|qui sommes|à propos|chi siamo|lo staff|equipo|"
-    r"quiénes somos|nosotros|equipe|sobre nós|zespół|o nas|o mnie|kadra|over ons|medewerkers|om oss|"
+    r"quiénes somos|nosotros|equipe|sobre nós|zespół|o nas|o mnie|kadra|over ons|medewerkers|om oss|om mig|om meg|our story|my story|minusta|chi sono|qui suis je|"
+    r"quem sou|quién soy|quien soy|rólam|bemutatkozás|owners?|principals?|meet \w+$|"
     r"personal|medarbetare|om os|medarbejdere|ansatte|kolleger|henkilökunta|henkilöstö|meistä|"
     r"yhteystiedot|equipa|quem somos|sobre (?:mim|nosotros|mí)|conócenos|wie (?:zijn wij|ben ik)|over mij|"
     r"o nás|o mně|náš tým|naši? (?:tým|lidé)|tím|rólunk|csapat\w*|munkatársa\w*|elérhetőség\w*|echipa|"
@@ -44,7 +45,7 @@ _TEAM: Final = small_pattern(
     r"aviso legal|contact\w*|kontakt\w*)\b"
 )
 _STORIES: Final = re.compile(
-    r"blog|news|(?<!im)press|article|aktuell|story|stories|guide|case-stud|portfolio|project|review|"
+    r"blog|news|(?<!im)press|article|aktuell|(?<!our.)(?<!my.)(?<!the.)(?<!our)story|stories|guide|case-stud|portfolio|project|review|"
     r"testimonial|success|event|product|shop|service|treatment|privacy|datenschutz|cookie|terms|"
     r"policy|policies|agb|conditions|faq|gallery|galerie|recipe|presse",
     re.IGNORECASE,
@@ -53,6 +54,22 @@ _CREDIT: Final = re.compile(
     r"(?:photo\w*|foto\w*|bild\w*|image|picture|illustration|©|\(c\)|credit\w*|source|quelle|"
     r"author|autor\w*|posted|written|published|website|design\w*|rechtsanwalt|e-recht\w*|"
     r"named after|by)\W{0,3}(?:\w{1,12}\W{1,2}){0,2}$",
+    re.IGNORECASE,
+)
+
+
+# "Source: eRecht24, solicitor Ann Lee": what stands behind it is not theirs who quote.
+_SOURCE: Final = re.compile(
+    r"(?:quellen?|source|fonte|fuente|bron|källa|kilder?|lähde|forrás|źródło|zdroj|bildnachweis\w*|fotos?|photos?|photo credits?)\s?:",
+    re.IGNORECASE,
+)
+# Whoever writes the page says who they are.
+_INTRODUCES: Final = re.compile(
+    r"(?:\bmy name is|\bI am|\bI['’]m|\bmein name ist|\bich heiße|\bich bin|\bje m['’]appelle|\bje suis|\bmi chiamo|\bsono|"
+    r"\bme llamo|\bmi nombre es|\bsoy|\bchamo-me|\bo meu nome é|\beu sou|\bsou|\bmijn naam is|\bik heet|\bik ben|\bjag heter|"
+    r"\bmitt namn är|\bjag är|\bjeg hedder|\bmit navn er|\bjeg heter|\bmitt navn er|\bjeg er|\bnimeni on|\bolen|\bnazywam się|"
+    r"\bjestem|\bjmenuji se|\bmé jméno je|\bjsem|\bvolám sa|\ba nevem|\bvagyok|\bmă numesc|\bzovem se)"
+    r"(?:\s(?:dr|mr|mrs|ms|frau|herr|la|le|el|l['’]|die|der|de)\.?)?\s$",
     re.IGNORECASE,
 )
 
@@ -208,6 +225,8 @@ def traits_of(around: PersonSurroundings, one: PersonSighting) -> Traits:
         "nav": line.region in ("nav", "header"),
         "footer": line.region == "footer",
         "credit": one.role is None and bool(_CREDIT.search(before)),
+        "quoted": bool(_SOURCE.match(before)),
+        "introduced": bool(_INTRODUCES.search(before)),
         "reachable": bool(
             {one.line, one.line + 1, one.line + 2, one.line + 3} & around.reachable
         ),
@@ -233,6 +252,8 @@ def _outside(around: PersonSurroundings, one: PersonSighting, before: str) -> Tr
     is_prose = len(_SMALL_WORD.findall(before)) >= MIN_PROSE
     near = lines[max(0, one.line - 2) : one.line + 3]
     is_more = len(text) > len(one.value) + 12
+    # "Run by husband and wife team Ann and Ole Lind": who they are to each other is no matter.
+    is_leading = seniority_of(one.role) in (Seniority.OWNER, Seniority.EXECUTIVE)
     below = lines[one.line + 1].text if one.line + 1 < len(lines) else ""
     return {
         "prose": float(is_prose),
@@ -250,7 +271,7 @@ def _outside(around: PersonSurroundings, one: PersonSighting, before: str) -> Tr
         "former": float(
             outsider.is_former(text[:MAX_SENTENCE] + below[:BEFORE_CHARACTERS])
         ),
-        "relative": float(outsider.announces_relative(before)),
+        "relative": float(not is_leading and outsider.announces_relative(before)),
         "goods": float(_is_priced(around, one)),
         "goods_page": float(around.is_of_goods),
         "places": float(
@@ -302,7 +323,7 @@ MAX_SENTENCE: Final = 400
 _SMALL_WORD: Final = re.compile(r"(?<!\S)[a-z\u00df-\u00ff]\S*")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _EMPLOYER: Final = re.compile(
-    r"(?:,\s|\s(?:at|@|bei|chez|presso|hos|en)\s)((?:[A-Z\u00c0-\u00de][\w&.'’-]*\s?)+)$"
+    r"(?:,\s|\s?:\s|\s(?:at|@|bei|chez|presso|hos|en)\s)((?:[A-Z\u00c0-\u00de][\w&.'’-]*\s?)+)$"
 )
 
 

@@ -8,7 +8,7 @@ from contact_extraction import wordlist
 from contact_extraction.html import words
 
 UPPER: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĘĚĞĢĪĮİĶŁĹĻŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽȘȚ"
-WORD: Final = rf"(?:[dl]['’])?[{UPPER}](?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.)?(?= ?[{UPPER}])|(?= [{UPPER}]))"
+WORD: Final = rf"(?:[dl]['’])?[{UPPER}](?:[\w'’-]{{1,20}}|\.(?:[{UPPER}]\.){{0,3}}(?= ?[{UPPER}])|(?= [{UPPER}]))"
 PARTICLE: Final = r"(?:van|von|de|der|den|da|di|do|dos|del|della|la|le|du|zu|af|av|ap|bin|al|ten|ter|op|['’]t|y|e)"
 HONORIFIC: Final = words(
     "dr dr. prof prof. mr mr. mrs mrs. ms ms. miss herr frau hr hr. fr. mag mag. ra ing "
@@ -90,7 +90,8 @@ SOFT: Final = words(
     "book booking bio profile learn schedule mehr erfahren weiterlesen profil termin buchen lire voir leer leggi lees vcard appelez contactez demandez llame llámanos llama chiama chiamate contatta contatti rufen zadzwoń volejte ring bel mail pro tem"
 )
 DEGREES: Final = words(
-    "MD DDS DMD DVM DO DC OD RN PhD CPA Esq JD BSc MSc BDS BVSc LLB MCSP MRCVS Hons"
+    "MD DDS DMD DVM DO DC OD RN PhD CPA Esq JD BSc MSc BDS BVSc LLB MCSP MRCVS Hons RDH MFDS BVetMed LLM MBA MRICS FRICS "
+    "LCSW LMFT LMT DPT FNP MBBS MBChB MChiro"
 )
 NOT_NAMES: Final = words(
     "desk counter front parts drive claims dispatch finance warehouse showroom enquiries inquiries bookings "
