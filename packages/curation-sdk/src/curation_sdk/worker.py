@@ -95,6 +95,11 @@ class Worker:
         poll: timedelta = POLL_TIME,
     ) -> None:
         refuse_unusable_engine(engine, connections=2)
+        if isinstance(stages, Stage):
+            raise CurationSdkError(
+                f"A worker was given the stage '{stages.name}' instead of a list.",
+                hint=f"Write Worker(engine, [{stages.name}]).",
+            )
         self.stages = tuple(stages)
         if not self.stages:
             raise CurationSdkError(

@@ -665,6 +665,12 @@ def test_decorators_in_the_wrong_order_were_an_attribute_that_a_function_lacks()
         Registry([returns_nothing])  # type: ignore[list-item]
 
 
+async def test_one_stage_in_place_of_a_list_was_not_iterable(desk: Desk) -> None:
+    alone: Any = triage()
+    with pytest.raises(CurationSdkError, match=r"Write Worker\(engine, \[triage\]\)"):
+        Worker(desk.engine, alone)
+
+
 def test_what_returns_something_to_await_may_be_a_stage() -> None:
     async def work(_ticket: Ticket, _tools: object) -> Outcome:
         return Done()
