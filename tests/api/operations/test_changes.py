@@ -159,6 +159,26 @@ async def test_whoever_is_too_far_behind_is_told_to_start_over(clean: Served) ->
     assert nonsense["type"].endswith("invalid-cursor")
 
 
+async def test_a_cursor_of_another_log_or_of_no_time_reads_nothing(
+    clean: Served,
+) -> None:
+    await clean.add_places(3)
+    await clean.add_places(3, clean.other)
+    mine = (await changes(clean, "now"))["cursor"]
+    theirs = (await clean.get("/changes", key=clean.other_key))["cursor"]
+    version, position, moment, *rest = mine.split("-")
+
+    for wrong in (
+        theirs,
+        "-".join((version, "zzzzzz", moment, *rest)),
+        "-".join((version, position, "0", *rest)),
+    ):
+        gone = await clean.get("/changes", params={"since": wrong}, status=410)
+        assert gone["type"].endswith("changes-forgotten")
+    for nonsense in ("-1", f"1--1-{moment}---0", f"2{mine[1:]}", "9" * 400, ""):
+        await clean.get("/changes", params={"since": nonsense}, status=422)
+
+
 async def test_nobody_follows_without_limit(
     clean: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
