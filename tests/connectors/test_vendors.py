@@ -253,6 +253,7 @@ async def test_a_kill_at_every_step_leaves_no_duplicate_and_no_loss_there(
         await desk.work_until_idle(world.sync_id)
         assert world.once("company", companies), at
         assert world.once("person", contacts), at
+    print(f"{world.vendor}: killed at {at - 1} steps")
     assert at > 20
 
 
@@ -309,6 +310,7 @@ async def test_a_kill_in_a_second_run_loses_no_edit_and_no_objection_there(
         left = {row.id for row in await desk.run("SELECT id FROM contacts")}
         assert left == {*contacts}, at
         assert not [one for one, many in world.own("person").items() if many > 1]
+    print(f"{world.vendor}: killed at {at - 1} steps")
     assert at > 15
 
 
@@ -334,6 +336,7 @@ async def test_a_kill_while_somebody_is_erased_leaves_nobody_there(
         text_there = str([one.values for one in world.store.live("contacts")])
         assert f"p@k{at}.example" not in text_there
         assert not await desk.run("SELECT id FROM sync_records WHERE kind = 'person'")
+    print(f"{world.vendor}: killed at {at - 1} steps")
     assert at > 5
 
 
