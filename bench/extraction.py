@@ -23,7 +23,7 @@ sys.path.insert(1, f"{sys.path[0]}/packages/contact-extraction/tests")
 from contact_extraction.closure import says_closed_for_good
 from contact_extraction.contact_page import read_contact_page
 from contact_extraction.contacts import NO_HINTS, Contacts
-from contact_extraction.contacts.address import find_addresses
+from contact_extraction.contacts.address import find_addresses, find_mapped
 from contact_extraction.contacts.email import (
     addresses_in,
     find_all_emails,
@@ -196,6 +196,7 @@ def read_by_parts(watch: ReaderTimes, body: bytes, url: str) -> Contacts:
         [*watch.call("numbers", find_numbers, sheet, regions), *data.phones]
     )
     streets = watch.call("addresses", find_addresses, sheet, regions)
+    mapped = watch.call("maps", find_mapped, page, regions)
     clues = OrganisationClues(
         streets=streets,
         mail_domains=Counter(address.rpartition("@")[2] for address in emails),
@@ -229,7 +230,7 @@ def read_by_parts(watch: ReaderTimes, body: bytes, url: str) -> Contacts:
             phones=phones,
             people=people,
             names=names,
-            streets=by_address([*streets, *data.addresses]),
+            streets=by_address([*streets, *data.addresses] or mapped),
             hours=by_key([*hours, *data.hours]),
             profiles=by_key([*profiles, *data.socials]),
         ),

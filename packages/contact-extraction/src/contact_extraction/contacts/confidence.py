@@ -20,7 +20,7 @@ _RELIABILITY: Final[dict[str, dict[Method, float]]] = {
         Method.IMAGE: 0.9,
     },
     "phone": {Method.TEL: 0.97, Method.LABELLED: 0.98, Method.TEXT: 0.97},
-    "address": {Method.STREET: 0.82, Method.POSTAL: 0.75},
+    "address": {Method.STREET: 0.82, Method.POSTAL: 0.75, Method.ATTRIBUTE: 0.75},
     "organisation": {},
     "person": {
         Method.ROLE: 0.93,

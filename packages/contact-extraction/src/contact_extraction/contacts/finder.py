@@ -9,7 +9,11 @@ from urllib.parse import urlsplit
 
 from contact_extraction.address_key import address_words
 from contact_extraction.contacts import confidence
-from contact_extraction.contacts.address import find_addresses, split_street
+from contact_extraction.contacts.address import (
+    find_addresses,
+    find_mapped,
+    split_street,
+)
 from contact_extraction.contacts.email import find_all_emails
 from contact_extraction.contacts.grouping import PlacedValue, group_values
 from contact_extraction.contacts.hours import find_hours, read_intervals
@@ -116,7 +120,7 @@ def contacts_of(page: HtmlPage, url: str, *, hints: Hints = NO_HINTS) -> Contact
         phones=phones,
         people=people,
         names=names,
-        streets=by_address([*streets, *data.addresses]),
+        streets=by_address([*streets, *data.addresses] or find_mapped(page, regions)),
         hours=by_key([*find_hours(sheet), *data.hours]),
         profiles=by_key([*find_profiles(page), *data.socials]),
     )

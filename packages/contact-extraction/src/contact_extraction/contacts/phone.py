@@ -140,7 +140,9 @@ def _from_text(sheet: PageText, regions: tuple[str, ...]) -> Iterator[PhoneSight
         if is_bare and not _is_announced(text, span.start):
             continue
         line = sheet.line_at(span.start)
-        if kind is None and _is_figure_of_table(sheet, line, span.text):
+        if kind is None and (
+            _is_figure_of_table(sheet, line, span.text) or _is_headed_as_id(sheet, line)
+        ):
             continue
         yield PhoneSighting(
             key=_key(span.e164, span.extension),
@@ -217,6 +219,33 @@ def _is_figure_of_table(sheet: PageText, number: int, written: str) -> bool:
     return True
 
 
+def _is_headed_as_id(sheet: PageText, number: int) -> bool:
+    """Say whether a cell's column is one of identifiers: `Org.nr.`, `Part No.`."""
+    lines, parents = sheet.lines, sheet.page.parents
+    if lines[number].tag != "td":
+        return False
+    row = parents[lines[number].container]
+    first = number
+    while first and parents[lines[first - 1].container] == row:
+        first -= 1
+    column = number - first
+    for above in range(first - 1, max(-1, first - MAX_CELLS), -1):
+        if lines[above].tag == "th":
+            head = parents[lines[above].container]
+            cells = [
+                line.text
+                for line in lines[max(0, above - MAX_COLUMNS) : above + 1]
+                if line.tag == "th" and parents[line.container] == head
+            ]
+            return column < len(cells) and _has_id_label(
+                cells[column], len(cells[column])
+            )
+        if lines[above].tag != "td":
+            return False
+    return False
+
+
+MAX_COLUMNS: Final = 20
 MAX_CELLS: Final = 200
 _FIGURE: Final = re.compile(r"[\d .,/()-]{4,30}")
 NEAR_CHARACTERS: Final = 80
@@ -282,12 +311,16 @@ _ID_LABEL: Final = re.compile(
     # These are a label only with another word: "in that case 030 ...".
     r"(?:case|lot|batch|permit|policy|docket|tracking|confirmation|catalogue?|parcel|room)\s?(?:no\b\.?|nr\b\.?|number|id|code|#)|"
     r"sous (?:le )?n(?:[°º]|um[ée]ro)|registered (?:in [a-z &]{2,25} )?(?:under |with )?(?:the )?(?:company )?(?:no\b\.?|number)|"
+    r"colegiad[oa]|registro|r\.e\.a\.?(?:\s[a-z]{2})?|rea\s[a-z]{2}|a/c\s?(?=n)|(?<![.\w])org\.?\s?(?=nr)|a\.b\.n\.?|"
+    r"a\.c\.n\.?|agb|bankgiro|plusgiro|č\.?\s?účtu|population|habitants|einwohner|inwoners|abitanti|habitantes|"
     r"ein|npi|abn|acn|gstin|nip|regon|krs|pesel|cvr|cnpj|cpf|nif|cif|rea|c\.?\s?f|p\.?\s?iva|"
     r"partita iva|codice fiscale|y-tunnus|iban|bic|blz|bankleitzahl|kto|konto|hrb|hra|btw|ičo?|"
     r"dič|oib|pib|st\.?-?nr|company|charity|copyright|©)"
     # VAT numbers begin with their country: BTW BE 0456.789.012.
     r"[\s.:#-]{0,3}(?:(?:at|be|ch|cz|de|dk|ee|el|es|eu|fi|fr|gb|hr|hu|ie|it|lt|lu|lv|nl|no|pl|pt|ro|"
     r"se|si|sk)\b\s?|che-?)?(?:no\.?|nr\.?|n[°º]\.?|num[ée]ro|number|id|code|#)?[\s.:#()\-–]{0,4}$"
+    # Goods have long numbers in groups, of which a number plan may take the last ones.
+    r"|\b(?:isbn|ean|gtin|upc)(?:-\w{1,2})?(?:\s?(?:code|no\.?|number))?[\s.:#]{0,3}[\d -]{1,16}$"
     # The register of a town: RCS Paris B 512 345 678.
     r"|\b(?:rcs|r\.c\.s\.?)[\s:]{1,3}(?:de )?(?:[\w'’.-]{2,20}\s){1,3}(?:[ab]\s)?(?:n[°º]\.?\s?|:\s)?$"
     # Any other kind of number: Kundennummer, Art.-Nr., organisationsnummer.
@@ -322,7 +355,7 @@ _MONEY_BEFORE: Final = re.compile(
     r"(?:[$€£¥₹]|\b(?:eur|usd|chf|gbp|inr|rs\.?))\s?[\d.,]{0,12}$"
 )
 _UNIT_AFTER: Final = re.compile(
-    r"\s?(?:[€$£¥₹%]|(?:eur|usd|chf|kč|zł|pln|kr|ft|lei|kg|km|mm|cm|m²|m2|ml|kwh|sqft)(?!\w))",
+    r"(?:[.,]\d\d)?\s?(?:[€$£¥₹%]|(?:eur|usd|chf|kč|zł|pln|kr|ft|lei|kg|km|mm|cm|m²|m2|ml|kwh|sqft)(?!\w))",
     re.IGNORECASE,
 )
 _REGISTER_AFTER: Final = re.compile(r",?\s{0,2}(?:RCS|R\.C\.S)\b")

@@ -115,6 +115,8 @@ class HtmlPage:
     scripts: tuple[Script, ...]
     forms: tuple[Form, ...]
     frames: tuple[str, ...]
+    frame_titles: tuple[str, ...]
+    """What each frame is called, perhaps nothing."""
     protected: tuple[tuple[str, int, float], ...]
     """Values of `data-cfemail`, the line each stands in, and how surely it is seen."""
     truncated: bool

@@ -131,6 +131,7 @@ class _Walk:
         self.scripts: list[Script] = []
         self.forms: list[Form] = []
         self.frames: list[str] = []
+        self.frame_titles: list[str] = []
         self.protected: list[tuple[str, int, float]] = []
         self.visibility: Visibility
         self.has_protected = "data-cfemail" in source
@@ -165,6 +166,7 @@ class _Walk:
             scripts=tuple(self.scripts),
             forms=tuple(self.forms),
             frames=tuple(self.frames),
+            frame_titles=tuple(self.frame_titles),
             protected=tuple(self.protected),
             truncated=self.truncated,
             encoding=self.document.encoding,
@@ -221,6 +223,7 @@ class _Walk:
             sheets.append(element.text)
         elif tag in _FRAMES:
             self.frames.append(attr("src") or attr("data-src") or "")
+            self.frame_titles.append(clean(attr("title") or ""))
         elif not self.body:
             self.body = attributes_of(element)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from contact_extraction.contacts.address.piece import Piece
 from contact_extraction.contacts.address.postcode import (
+    EIRCODE,
     POSTCODES,
     PREFIXES,
     SHORT_CODES,
@@ -53,8 +54,11 @@ def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Locality:
     for count, piece in enumerate(tail):
         if count > 6 or piece.line - last_line > 1 or place.country:
             break
-        after = tail[count + 1].text if count + 1 < len(tail) else ""
-        if not read_piece(piece, place, postcode, after):
+        if is_place_label(piece.text) or _ONLY_BOX.match(piece.text):
+            last_line = piece.line
+            continue
+        after = (p.text for p in tail[count + 1 :] if not is_place_label(p.text))
+        if not read_piece(piece, place, postcode, next(after, "")):
             break
         last_line = piece.line
         place.end = piece.end
@@ -170,6 +174,12 @@ def read_piece(
         return True
     if not place.code and _read_code(text, place, postcode, following):
         return True
+    if (district := _DUBLIN.match(place.code or "")) and EIRCODE.fullmatch(text):
+        place.city, place.code = district[1], text  # D09 says more than Dublin 9
+        return True
+    if _PART_OF_TOWN.match(text) and not place.city and not place.code:
+        place.extra.append(text)
+        return True
     if is_state(text) and (place.city or place.code):
         place.state = place.state or text
         return True
@@ -194,6 +204,8 @@ def read_piece(
 def _read_code(
     text: str, place: Locality, postcode: re.Pattern[str], following: str
 ) -> bool:
+    if box := _BOX_BEFORE.match(text):
+        text = text[box.end() :]
     code = postcode.search(text)
     if not code:
         # `Austin, TX, 78701`: alone a code of five digits needs its state.
@@ -202,7 +214,8 @@ def _read_code(
             return True
         return False
     before = _CODE_LABEL.sub("", text[: code.start()]).strip(" ,-–")
-    after = _DISTRICT.sub("", text[code.end() :].strip(" ,-–"))
+    after = _IN_TOWN.sub("", text[code.end() :].strip(" ,-–"))
+    after = _DISTRICT.sub("", after)
     region = code.lastgroup or ""
     is_bare = not before and not after
     if before and not CITY.match(before) and not is_state(before):
@@ -220,13 +233,43 @@ def _read_code(
     has_city = bool(place.city or place.state) or _is_city(following)
     if is_bare and region in SHORT_CODES and not has_city:
         return False
-    place.code = code[0].strip()
+    place.code = code[0].strip().replace(" – ", "-")
     place.region = region
     if before:
         _read_before(before, place)
     if after:
         _read_rest(after, place)
     return True
+
+
+def is_place_label(text: str) -> bool:
+    """Say whether a text is the label of a field of an address: `PLZ`, `Ville:`."""
+    return _PLACE_LABEL.fullmatch(text) is not None
+
+
+_PLACE_LABEL: Final = re.compile(
+    r"(?:PLZ|Postleitzahl|Ort|Stadt|Wohnort|PLZ\s?[/,&]\s?Ort|Code postal|Ville|Code postal et ville|"
+    r"City|Town|Town ?/ ?City|State|County|Zip|Zip code|Post ?code|Postal code|Eircode|CAP|Citt[àa]|Comune|Provincia|"
+    r"Ciudad|Poblaci[óo]n|Localidad|Localidade|Cidade|C[óo]digo postal|C\.?P\.?|Kod pocztowy|Miejscowość|Miasto|"
+    r"PSČ|Město|Obec|Irányítószám|Város|Település|Postnummer|Postnr\.?|Postort|Stad|Sted|By|Poststed|"
+    r"Postinumero|Postitoimipaikka|Kaupunki|Plaats|Woonplaats)\s?:?",
+    re.IGNORECASE,
+)
+_BOX_WORDS: Final = (
+    r"(?:Postfach|B\.?P\.?|CS|TSA|Case postale|Boîte postale|Casella postale|C\.?P\.?)"
+)
+_ONLY_BOX: Final = re.compile(rf"{_BOX_WORDS}(?:\s\d{{1,6}})?$", re.IGNORECASE)
+_BOX_BEFORE: Final = re.compile(
+    rf"{_BOX_WORDS}\s\d{{1,6}}(?:\s[-–—]|,)?\s(?=\S*\d)", re.IGNORECASE
+)
+# "2861 XE te Bergambacht"
+_IN_TOWN: Final = re.compile(r"^te (?=[A-Z])")
+_COUNTY: Final = re.compile(r"(?:Co\.?|County)\s")
+_DUBLIN: Final = re.compile(r"(Dublin)\s\d{1,2}W?$")
+# "OT Rehbach": a part of the town whose code follows.
+_PART_OF_TOWN: Final = re.compile(
+    r"(?:OT|Ortsteil|Stadtteil|Ortschaft|GT|Gemeindeteil)\s[A-ZÄÖÜ]"
+)
 
 
 def is_amount_of(city: str) -> bool:
@@ -252,7 +295,7 @@ def _is_city(text: str) -> bool:
 
 def _read_before(before: str, place: Locality) -> None:
     head, _, last = before.rpartition(" ")
-    if is_state(before) and place.city:
+    if is_state(before) and (place.city or _COUNTY.match(before)):
         place.state = before
     elif before.casefold() in country_names():
         place.country = country_names()[before.casefold()]
@@ -272,6 +315,12 @@ def _read_rest(rest: str, place: Locality) -> None:
     if folded in country_names():
         place.country = country_names()[folded]
     elif not place.city and (province := _INBRACKETS.match(rest)):
+        place.city = province[1]
+        # "(Industrieterrein Noord)" is a part of the town.
+        place.state = None if " " in province[2] else province[2]
+    elif (
+        not place.city and (province := _IN_ITALY.match(rest)) and place.region == "IT"
+    ):
         place.city, place.state = province[1], province[2]
     elif not place.city and CITY.match(first := _FIRST_CITY.split(rest, maxsplit=1)[0]):
         rest = first
@@ -304,17 +353,20 @@ def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
 _CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞĐĆĎŤŇΆ-ΏΑ-ΫЀ-Я](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘĐĆĎŤŇΆ-ΏΑ-ΫЀ-Яa-zà-žά-ώа-џ(][\w'’.)-]{0,24})){0,4}"
 # What stands before a code: CEP 01310-100, C.P. 03940.
 _CODE_LABEL: Final = re.compile(
-    r"(?:^|\s)(?:CEP|C\.?P\.?|CAP|PLZ|PSČ|PIN|ZIP|post(?:al)?\s?code)\s?:?\s?$",
+    r"(?:^|\s)(?:CEP|C\.?P\.?|CAP|PLZ|PSČ|PIN|ZIP|post(?:al)?\s?code)\s?:?\s?$|^[^\W\d_]{3,20}:\s?$",
     re.IGNORECASE,
 )
 _FIRST_CITY: Final = re.compile(r",| - |\s?/\s?")
 CITY: Final = re.compile(rf"^{_CITY_WORDS}$")
 # "Curitiba - PR", as Brazil and Italy write it.
 _WITH_PROVINCE: Final = re.compile(rf"^({_CITY_WORDS})\s?[-–/]\s?([A-Z]{{2}})$")
-_INBRACKETS: Final = re.compile(rf"^({_CITY_WORDS}?)\s\(([A-Z]{{2}})$")
+_INBRACKETS: Final = re.compile(
+    rf"^({_CITY_WORDS}?)\s\(([A-Z]{{2}}|[A-ZÀ-Þ][\w'’ -]{{2,30}})$"
+)
+_IN_ITALY: Final = re.compile(rf"^({_CITY_WORDS}?)\s([A-Z]{{2}})$")
 # The number of a district: "120 00 Praha 2", "75008 Paris 8e".
 _DISTRICT: Final = re.compile(
-    r"(?<=[^\W\d_]{3})\s(?:\d{1,2}(?:e|er|ème)?|[IVX]{2,5}\.?)$"
+    r"(?<=[^\W\d_]{3})\s(?:\d{1,2}(?:e|er|ème)?|[IVX]{2,5}\.?|(?i:cedex)(?:\s\d{1,2})?)$"
 )
 _ZIP: Final = re.compile(r"^\d{5}(?:-\d{4})?$")
 _US_TAIL: Final = re.compile(

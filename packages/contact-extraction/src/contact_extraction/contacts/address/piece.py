@@ -67,7 +67,7 @@ def _with_whole_codes(pieces: list[Piece]) -> Iterator[Piece]:
 # "14057 Berlin Telefon: 030 ..." ends at its city, and so does "14057 Berlin 030 28471022".
 _CONTACT_LABEL: Final = re.compile(
     r"\s(?:t[eé]l(?:efon|efono|ephone|éphone)?|phone|ph|fax|telefax|mobile?|mob|e-?mail|gsm|puh|tlf)\b\s?[.:]|"
-    r"(?<=[^\W\d_]|\))\s(?!\d{5}-\d{3}(?!\d))(?=\(?(?:\+|0)(?:[ ()/.-]{0,3}\d){7}|(?:\d{9}|\d{2,4}(?:[ .-]\d{2,4}){2,4})\s?(?:$|[,;|·•]))|"
+    r"(?<=[^\W\d_]|\))\s(?!\d{5}-\d{3,4}(?!\d))(?=\(?(?:\+|0)(?:[ ()/.-]{0,3}\d){7}|(?:\d{9}|\d{2,4}(?:[ .-]\d{2,4}){2,4})\s?(?:$|[,;|·•]))|"
     r"\s(?=\S{2,40}@)",
     re.IGNORECASE,
 )

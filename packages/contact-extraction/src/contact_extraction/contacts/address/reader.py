@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -25,6 +26,7 @@ from contact_extraction.contacts.address.piece import (
     pieces_after,
 )
 from contact_extraction.contacts.address.postcode import (
+    EIRCODE,
     SHORT_CODES,
     postcode_pattern,
 )
@@ -35,6 +37,7 @@ from contact_extraction.contacts.address.street import (
     HOUSE_NUMBER,
     MAX_LINE,
     NUMBERLESS,
+    ROAD_END,
     ROAD_HINT,
     ROAD_WORDS,
     STATE_AS_COURT,
@@ -286,13 +289,18 @@ class Reader:
         )
 
     def _grow_right(self, street: list[Piece], tail: list[Piece]) -> None:
+        # "Unit 2, The Mews, Castle Street, Trim": the road comes after the building.
+        is_in_building = UNIT.match(street[0].text.partition(",")[0]) is not None
         while tail and len(street) < 6:
             piece = tail[0]
             is_near = piece.line - street[-1].line <= 1
             if not is_near:
                 break
             is_next_line = piece.line > street[-1].line
-            is_road = is_next_line and NUMBERLESS.match(piece.text)
+            is_road = (
+                is_next_line
+                or (is_in_building and len(tail) > 1 and ROAD_END.search(piece.text))
+            ) and NUMBERLESS.match(piece.text)
             if (
                 UNIT.match(piece.text)
                 or is_road
@@ -367,6 +375,9 @@ class Reader:
         )
         if at is None:
             return None
+        if parted := _parted(pieces[at], self.postcode):
+            pieces[at : at + 1] = parted
+            at += 1
         before = pieces[:at]
         above = self._lines_above(number) if at <= 2 else []
         candidates = [*above, *before]
@@ -392,12 +403,39 @@ class Reader:
             folded = piece.text.casefold().strip(" .")
             if not place.country and folded in country_names():
                 place.country = country_names()[folded]
+        if not street:
+            street = self._street_behind(pieces, at, place)
         if not street and not (has_country and place.city):
             return None  # a code and a town are where many are
-        place.end = pieces[at].end
+        place.end = max(place.end, pieces[at].end)
         place.last_line = number
         street = street or [Piece("", number, pieces[at].start, pieces[at].start)]
         return self._found(street, place, Method.POSTAL)
+
+    def _street_behind(
+        self, pieces: list[Piece], at: int, place: Locality
+    ) -> list[Piece]:
+        """Read the street of `30-552 Kraków, Wielicka 44c/8`, which has no word of streets."""
+        code = place.code or ""
+        if not place.city or pieces[at].text.rpartition(": ")[2][: len(code)] != code:
+            return []
+        behind = pieces[at + 1 :] or pieces_after(
+            self.sheet, pieces[at].line, len(self.sheet.lines[pieces[at].line].text)
+        )
+        if not behind or self.postcode.search(behind[0].text):
+            return []
+        text = behind[0].text
+        if street_match(text):
+            return []  # read by its own word
+        if not HOUSE_NUMBER.match(text) or AMOUNT.match(text) or _SINCE.search(text):
+            return []
+        if _ENDS_IN_YEAR.search(text) or text[:1].isdigit():
+            return []
+        # What follows may be the next address, whose code comes behind it.
+        if len(behind) > 1 and self.postcode.search(behind[1].text):
+            return []
+        place.start = pieces[at].start
+        return [behind[0]]
 
     def _lines_above(self, number: int) -> list[Piece]:
         pieces: list[Piece] = []
@@ -414,6 +452,8 @@ class Reader:
         """Walk up from the code: city and county first, then the street's lines."""
         street: list[Piece] = []
         skipped = 0
+        door: Piece | None = None
+        town: str | None = None
         for piece in reversed(candidates):
             text = BRACKETS.sub("", piece.text).strip()
             is_street = (
@@ -434,6 +474,8 @@ class Reader:
             elif is_state(text) and not place.state:
                 place.state = text
             elif CITY.match(text) and len(text) < 30:
+                if skipped == 1 and _is_door_of(place, piece, candidates):
+                    door, town = piece, place.city
                 if place.city is None or skipped:
                     place.city = text
                 skipped += 1
@@ -441,6 +483,9 @@ class Reader:
                 break
         if street and street[0].text[:1].islower() and not is_unit(street[0].text):
             return []
+        if not street and door is not None:
+            place.city = town
+            return [door]
         return street
 
     def _found(
@@ -473,6 +518,35 @@ class Reader:
         )
 
 
+def _is_door_of(place: Locality, piece: Piece, candidates: list[Piece]) -> bool:
+    """Say whether a piece is where somebody lives by the code of a few doors alone.
+
+    In a line of places by commas: `Tŷ Gwyn, Heol y Bont, Llanrwst, Conwy LL26 0ET`.
+    """
+    if not CITY.match(piece.text) or " in " in piece.text:
+        return False
+    if EIRCODE.fullmatch(place.code or ""):
+        return True
+    in_line = [one for one in candidates if one.line == piece.line]
+    return place.region == "GB" and len(in_line) > 1 and in_line[0] is not piece
+
+
+def _parted(piece: Piece, postcode: re.Pattern[str]) -> list[Piece]:
+    """Cut `Hameau des Prés - 24220 Vézac` at the dash before its code, if it has one."""
+    code = postcode.search(piece.text)
+    dash = _DASH_AT_END.search(piece.text[: code.start()]) if code else None
+    if dash is None or not (
+        is_unit(head := piece.text[: dash.start()]) or is_numberless(head)
+    ):
+        return []
+    end = piece.start + dash.start()
+    rest = replace(piece, text=piece.text[dash.end() :], start=piece.start + dash.end())
+    return [replace(piece, text=head, end=end), rest]
+
+
+_DASH_AT_END: Final = re.compile(r"\s[-–—]\s$")
+
+
 def _without_contact(whole: str, place: Locality) -> str:
     """Cut what follows the code of an address and is none of it: a number, an identifier."""
     at = whole.rfind(place.code) + len(place.code) if place.code else 0
@@ -495,7 +569,7 @@ _SINCE: Final = re.compile(
     r"opgericht|anno|założon\w*|copyright)|©|\(c\))[^\d,;]{0,12}(?:1[89]|20)\d\d\b",
     re.IGNORECASE,
 )
-_DIGIT: Final = re.compile(r"\d")
+_DIGIT: Final = re.compile(r"\d|(?i:\bs\.?/\s?n\b|\bsnc\b)")
 
 
 # Every page of a site has the numbers of its header and footer.

@@ -16,7 +16,7 @@ def is_state(text: str) -> bool:
     folded = text.strip(" .()").casefold()
     if folded in wordlist.load("states"):
         return True
-    return folded.startswith(("co. ", "county ")) and len(folded) < 25
+    return folded.startswith(("co. ", "co ", "county ")) and len(folded) < 25
 
 
 US_STATES: Final = words(

@@ -100,7 +100,7 @@ _STRONG: Final = (
     r"Street|Str\.?|St|Avenue|Ave|Boulevard|Blvd|Boul|Road|Rd|Drive|Dr|Lane|Ln|"
     r"Parkway|Pkwy|Pky|Highway|Hwy|Freeway|Fwy|Expressway|Expwy|Turnpike|Tpke|"
     r"Terrace|Terr|Crescent|Cres|Circle|Cir|Causeway|Cswy|Mews|Trail|Trl|Square|Sq|"
-    r"Court|Ct|Place|Pl|Way|Broadway|Pike|Esplanade|Parade|Alley"
+    r"Court|Ct|Place|Pl|Way|Broadway|Pike|Esplanade|Parade|Pde|Tce|Circuit|Cct|Alley"
 )
 _WEAK: Final = (
     r"Close|Gardens|Gdns|Grove|Hill|Rise|View|Walk|Wharf|Quay|Green|Loop|Row|Plaza|"
@@ -143,11 +143,15 @@ _SUFFIXED: Final = (
     rf"(?:[A-ZÀ-ÞÄÖÜ][\w'’.-]{{0,30}}?(?:{_SUFFIX_WORDS})|"
     rf"[A-ZÀ-ÞÄÖÜ][\w'’.-]{{1,30}}[\s-](?i:{_SUFFIX_WORDS}|u\.|krt\.?|körút|sétány|köz|sor|dűlő|fasor|rakpart))\s{{0,2}}"
     r"|['’][ts]\s[A-ZÄÖÜ][\w-]{2,30}\s"
-    r"|(?:Am|Im|An|Auf|Zum|Zur|In|Unter|Hinter|Beim?|Vor|Op|Het|Aan|De)\s(?:de[nmr]|der|het)?\s?"
+    r"|(?:Am|Im|An|Auf|Zum|Zur|In|Unter|Hinter|Hinterm|Beim?|Vor|Op|Het|Aan|De|Ved|Bag|Vid)\s(?:de[nmr]|der|het)?\s?"
     r"[A-ZÄÖÜ][\w-]{2,30}\s)"
-    r",?\s?(?:No\s?[:.]?\s?)?\d{1,4}(?:\s?[a-zA-Z](?!\w))?(?:\s?[-–/+]\s?(?:\d{1,4}\s?[a-zA-Z]?|hs|huis|bis|zwart|rood|I{1,3})(?!\w))?"
+    r",?\s?(?:No\s?[:.]?\s?)?\d{1,4}(?!\.\s?(?:OG|UG|DG|Stock|Etage|Obergesch))(?:\s?[a-zA-Z](?!\w))?"
+    r"(?:\s?[-–/+]\s?(?:\d{1,4}\s?[a-zA-Z]?|hs|huis|bis|zwart|rood|I{1,3}|[A-H])(?!\w)){0,3}"
+    # The door behind a stair, as Finland writes them: "12 A 7".
+    r"(?:(?<=\d [A-Z]) \d{1,3}(?![\w-])(?! ?\w))?"
 )
 _ROMANCE_WORDS: Final = (
+    r"praceta|pct\.?|calçada|fraz\.|frazione|vocabolo|voc\.|salita|travesía|pasaje|ruelle|venelle|montée|"
     r"rua|r\.|av\.?|avda\.?|avenida|alameda|al\.|travessa|tv\.|largo|praça|pça\.?|estrada|"
     r"rodovia|calle|c/|cl\.|carrera|cra\.?|paseo|pso\.?|plaza|pl\.|camino|carretera|ctra\.?|"
     r"ronda|rambla|carrer|passeig|plaça|glorieta|polígono|pol\.|via|v\.le|viale|piazza|"
@@ -161,8 +165,8 @@ _ROMANCE_WORDS: Final = (
 _AFTER_TYPE: Final = r"(?:(?<=[./])\s?|\s)"
 _TYPE_FIRST: Final = (
     rf"(?i:(?<![\w.])(?:{_ROMANCE_WORDS})){_AFTER_TYPE}(?:[\wÀ-ž'’.-]{{1,24}}\s{{1,2}}){{0,5}}?"
-    r"[\wÀ-ž'’.-]{2,24}(?:,\s?|\s)(?:s\.?/\s?n\.?(?!\w)|s\.?n\.?c\.?(?!\w)|b\.?b\.?(?!\w)|"
-    r"(?:n\.?(?:[º°]|r\.?|o\.?)?\s?|n[úu]m(?:ero)?\.?\s?|д\.\s?|дом\s)?\d{1,5}(?:\s?[a-zA-Z](?!\w))?"
+    r"(?:[\wÀ-ž'’.-]{2,24}|[IVX])(?:,\s?|\s)(?:s\.?/\s?n\.?(?!\w)|s\.?n\.?c\.?(?!\w)|b\.?b\.?(?!\w)|"
+    r"(?:km\.?\s?|n\.?(?:[º°]|r\.?|o\.?)?\s?|n[úu]m(?:ero)?\.?\s?|д\.\s?|дом\s)?\d{1,5}(?:\s?[a-zA-Z](?!\w))?"
     r"(?:\s?[-–/]\s?(?:\d{1,4}\s?[a-zA-Z]?|[a-zA-Z])(?![\wº°ª]|\.[º°ª]))?)"
 )
 _FRENCH: Final = (
@@ -201,6 +205,7 @@ NUMBERLESS: Final = re.compile(
     r"Drive|Way|Terrace|Crescent|Square|Place|Row|Hill|Parade|Quay|Walk|Gate|Parkway|"
     r"Boulevard|Close|Mews|Gardens|Grove)\.?$"
 )
+ROAD_END: Final = re.compile(r"(?:Street|Road|Rd|Lane|Avenue|Drive)\.?$")
 _NUMBERLESS_TYPE: Final = re.compile(
     rf"^(?i:{_ROMANCE_WORDS}){_AFTER_TYPE}(?:(?:de|del|della|delle|degli|dei|da|do|dos|das|du|des|la|las|los|le|les|el|"
     r"e|y|et|i|d['’]|dell['’]|l['’])\s?){0,3}[A-ZÀ-ÞŁŚŻŹĆČŠŽŘĚŮ][\w'’.-]{1,24}(?:\s[\w'’.-]{1,24}){0,4}$"
@@ -216,7 +221,7 @@ _COUNTS_OR_DATES: Final = re.compile(
 )
 HOUSE_NUMBER: Final = re.compile(
     r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5}){0,2},?\s[A-Z][\w'’. -]{2,40}"
-    r"|[A-ZÀ-ÞÄÖÜΆ-ΏΑ-ΫЀ-Я][\w'’.À-ž-]{1,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
+    r"|(?:[A-Z]\s[A-ZÀ-Ž]|[A-ZÀ-ÞÄÖÜΆ-ΏΑ-ΫЀ-Я])[\w'’.À-ž-]{1,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
     r"(?:\s?[/–-]\s?\w{1,4})?)$"
 )
 COPYRIGHT_BEFORE: Final = re.compile(

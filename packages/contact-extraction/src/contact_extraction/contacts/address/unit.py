@@ -52,7 +52,7 @@ _LABEL: Final = (
 _FLOOR: Final = (
     r"(?:\d{1,2}|[IVX]{1,4})\.?\s?(?:OG|UG|DG|Stock(?:werk)?|Etage|Obergeschoss|NP|patro|poschodie|emelet|em|krs|kerros|sal|etasje|etg|tv|th|mf|"
     r"tr|trp|trappor|étage|piętro|p)\b\.?(?:,?\s(?:tv|th|mf|lejl|links|rechts|mitte|li|re|vorne?|hinten|[a-z]?\s?\d{1,4})\.?)?"
-    r"|(?:st|kl)\.?,?\s(?:tv|th|mf)\.?|fszt\.?(?:\s\d{1,3})?\.?|(?:BP|B\.P\.|CS)\s?\d{2,6}|(?:CP|Case postale|Casella postale|Postfach)\s?\d{2,4}(?!\d)|č\.?\s?p\.?\s?\d{1,4}"
+    r"|kld\.?|kælder(?:en)?|(?:st|kl)\.?,?\s(?:tv|th|mf)\.?|fszt\.?(?:\s\d{1,3})?\.?|(?:BP|B\.P\.|CS)\s?\d{2,6}|(?:CP|Case postale|Casella postale|Postfach)\s?\d{2,4}(?!\d)|č\.?\s?p\.?\s?\d{1,4}"
     r"|(?:\d{1,2}\s?(?:er|e|ème|º|ª|°|\.º)\.?\s?(?:étage|verdieping|piano|planta|piso|andar|izq(?:uierda)?|d(?:e?r)?cha|dcho|dto|esq|"
     r"puerta|[A-Z]|\d{1,2}ª)\b\.?(?:\s[\w.º]{1,6})?)"
     r"|(?:Erdgeschoss|EG|Hochparterre|Parterre|rez-de-chaussée|RDC|planta baja|bajos?|entresuelo|entlo|ático|piano terra|stueen|"
@@ -65,6 +65,7 @@ _FLOOR: Final = (
 UNIT: Final = re.compile(
     rf"^(?:{_FLOOR}|(?:{UNIT_WORD})\b{_LABEL}\.?:?\s?(?:No\.?\s?)?\#?\s?[\w&-]{{1,14}}(?:\s?[-&]\s?\w{{1,4}})?"
     rf"(?:,?\s(?:{UNIT_WORD})\b\.?\s?\#?[\w-]{{1,8}}){{0,2}}(?:,?\s[A-Z]\w{{2,20}}){{0,3}}"
+    r"|(?:Eingang|Zugang|Zufahrt|Entrance|Entrée|Ingresso|Entrada|Ingång|Indgang|Inngang|Ingang|Wejście|Vchod)\s.{2,40}"
     r"|\#\s?[\w-]{1,8}|\d{1,3}(?:st|nd|rd|th)\s(?:Floor|Fl\b\.?).{0,20}|\d{1,2}/F\b.{0,30}"
     r"|(?:Ground|First|Second|Third|Lower|Upper|Top)\sFloor.{0,30}|No\.?\s?\d{1,5}\w?)$",
     re.IGNORECASE,
