@@ -401,7 +401,7 @@ async def test_two_people_see_each_others_decisions(
 
     # What is not in the list is said in one line: its icon once stood above the words.
     await app.run("UPDATE domains SET title = 'New' WHERE domain = 'shop-0300.example'")
-    changed = second.get_by_role("button", name="List changed: refresh")
+    changed = second.get_by_role("button", name="The list has changed: refresh")
     box = await changed.bounding_box()
     assert box is not None
     assert box["height"] < ONE_LINE

@@ -135,7 +135,7 @@ async def test_the_count_above_the_list_lagged_behind_it(
         "INSERT INTO companies (tenant_id, name) VALUES ($1, 'One more')",
         await app.tenant(),
     )
-    await page.get_by_role("button", name="List changed: refresh").click()
+    await page.get_by_role("button", name="The list has changed: refresh").click()
     await expect(count).to_have_text("301 companies")
     await app.run("DELETE FROM companies WHERE name = 'One more'")
 

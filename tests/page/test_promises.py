@@ -100,6 +100,50 @@ async def test_a_merge_was_the_one_thing_that_no_key_took_back(
     await expect(asked.get_by_role("button", disabled=True)).to_have_count(0)
 
 
+async def test_settings_listed_no_company_that_must_not_be_contacted(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/leads")
+    await expect(page.locator(".grid-row")).not_to_have_count(0)
+    await page.keyboard.press("j")
+    await page.keyboard.press("d")
+    stopped = "SELECT name FROM companies WHERE lead_status = 'Do Not Contact'"
+    await until_stored(app, stopped, [("Arnold",)])
+
+    await page.goto("/settings/suppressions")
+    listed = page.get_by_role("region", name="Companies not to contact")
+    await expect(listed.get_by_role("link", name="Arnold")).to_be_visible()
+    assert await violations(page) == []
+    await listed.get_by_role("button", name="Set to New").click()
+
+    await expect(listed).to_contain_text("No company has the status Do not contact.")
+    await until_stored(app, stopped, [])
+
+
+async def test_the_news_that_a_list_has_changed_moved_its_rows(
+    page: Page, app: RunningApp
+) -> None:
+    await page.goto("/leads")
+    row = page.locator(".grid-row").first
+    await expect(row).to_be_visible()
+    before = await row.bounding_box()
+
+    await app.run(MADE, await app.tenant())
+
+    changed = page.get_by_role("button", name="The list has changed: refresh")
+    await expect(changed).to_be_visible()
+    assert await row.bounding_box() == before
+
+
+async def test_a_dialog_began_with_the_cross_that_closes_it(page: Page) -> None:
+    await page.goto("/leads")
+    await expect(page.locator(".grid-row")).not_to_have_count(0)
+    await page.keyboard.press("e")
+    dialog = page.get_by_role("dialog", name="Export")
+
+    await expect(dialog.get_by_label("Format")).to_be_focused()
+
+
 async def test_the_palette_said_that_nothing_matches_while_it_searched(
     page: Page,
 ) -> None:
@@ -161,7 +205,7 @@ async def test_what_an_import_changes_was_only_shown_afterwards(
     )
     assert await violations(page) == []
     await dialog.get_by_role("button", name="Import 2 lines").click()
-    await expect(page).to_have_url(re.compile("/search/"))
+    await expect(page).to_have_url(re.compile("/batches/file/"))
     await until_stored(
         app, "SELECT params->>'replaces_known' FROM place_searches", [("true",)]
     )

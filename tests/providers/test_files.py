@@ -259,7 +259,25 @@ async def test_what_people_wrote_beside_the_number_and_the_name_was_lost(
     assert second.attributes["contact"] == {"name": "Ada Huber, MBA"}
     assert first.emails == ("ada@erfunden.example",)
     assert second.emails == ("ada@erdacht.example",)
-    assert [problem.why for problem in problems] == ["an e-mail address is none"]
+    assert [(one.field, one.value, one.why) for one in problems] == [
+        ("phone", "ext. 12", "not a phone number"),
+        ("email", "Ada", "not an e-mail address"),
+    ]
+
+
+async def test_a_word_for_nothing_is_nobody_and_no_number(tmp_path: Path) -> None:
+    content = (
+        "name,person,phone,email,role,city,Remark\n"
+        "None,keine Angabe,unbekannt,k. A.,N/A,None,keine\n"
+    )
+
+    (place,), problems = await read(tmp_path, content)
+
+    facts = PlaceFiles(FileSettings(tmp_path)).facts(place.raw)
+    assert (facts.name, facts.city) == ("None", "None")
+    assert (facts.phones, facts.emails) == ((), ())
+    assert facts.attributes == {"extra": {"Remark": "keine"}}
+    assert problems == []
 
 
 async def test_a_phone_number_is_no_formula(tmp_path: Path) -> None:
@@ -420,7 +438,7 @@ async def test_flat_objects_are_read_like_rows(tmp_path: Path) -> None:
     assert places[0].reviews_count == 3
     facts = PlaceFiles(FileSettings(tmp_path)).facts(places[1].raw, region="DE")
     assert facts.phones == ("+4989654321",)
-    assert [(p.line, p.is_fatal) for p in problems] == [(3, False)]
+    assert [(p.line, p.is_fatal) for p in problems] == [(2, False), (3, False)]
 
 
 async def test_broken_lines_are_told_and_harm_no_other(tmp_path: Path) -> None:
@@ -519,7 +537,7 @@ async def test_rows_that_could_not_be_used_are_in_the_coverage(tmp_path: Path) -
     coverage = pages[-1].coverage
     assert coverage is not None
     assert not coverage.is_complete
-    assert "1 rows skipped" in coverage.why
+    assert "1 row skipped" in coverage.why
 
 
 async def test_a_large_file_is_read_in_pages(tmp_path: Path) -> None:

@@ -5519,6 +5519,8 @@ export interface components {
             places: number;
             /** @description The first hundred. */
             problems: components["schemas"]["LineProblem"][];
+            /** @description How many there are in these rows. */
+            problems_count: number;
             /** @description Rows looked at. */
             rows: number;
         };
@@ -5602,8 +5604,13 @@ export interface components {
             field: string;
             /** @description As it stands in the file. */
             heading: string;
-            /** @description How many lines have a value in it, all of them kept. */
+            /** @description How many lines have a value in it, all kept. */
             lines: number;
+            /**
+             * @description How many of these are none for that field, and kept beside the others.
+             * @default 0
+             */
+            unread?: number;
         };
         /** @description Whom you have notified, when and how. */
         InformedIn: {
@@ -5791,7 +5798,15 @@ export interface components {
         LegalBasis: "consent" | "contract" | "legal_obligation" | "vital_interests" | "public_task" | "legitimate_interests";
         /** @description What is wrong with a line. */
         LineProblem: {
+            /** @description What the value was to be. */
+            field?: string | null;
+            /**
+             * @description The line was not imported; otherwise all but the value was.
+             * @default false
+             */
+            is_left_out?: boolean;
             line: number;
+            value?: string | null;
             why: string;
         };
         ListOut_ActionOut_: {

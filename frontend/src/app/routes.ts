@@ -31,6 +31,8 @@ export const SCREENS: readonly Screen[] = [
   screen("/rules", () => import("@/screens/rules")),
   screen("/batches", () => import("@/screens/batches")),
   screen("/batches/{id}", () => import("@/screens/batches")),
+  // A list of businesses is read by a search: what it is to people is an import.
+  screen("/batches/file/{id}", () => import("@/screens/search")),
   screen("/dead-letters", () => import("@/screens/dead-letters")),
   screen("/settings", () => import("@/screens/settings")),
   screen("/settings/{part}", () => import("@/screens/settings")),

@@ -16,6 +16,8 @@ interface DialogProps {
   onSubmit?: () => void;
 }
 
+const FIRST_FIELD = "input:enabled,select,textarea";
+
 /** The browser's own modal dialog: it keeps the focus in, and gives it back. */
 export function Dialog({ title, onClose, children, actions, wide, side, onSubmit }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
@@ -23,6 +25,11 @@ export function Dialog({ title, onClose, children, actions, wide, side, onSubmit
   useEffect(() => {
     const dialog = place.current;
     dialog?.showModal();
+    // A dialog begins with its first field, not with the cross that closes it.
+    const body = dialog?.querySelector(".dialog-body");
+    if (!body?.contains(document.activeElement)) {
+      body?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
+    }
     return () => dialog?.close();
   }, []);
   function submit(event: FormEvent) {

@@ -33,7 +33,7 @@ export function Popover({
     if (!isOpen || !box.current || !place.current) return;
     box.current.showPopover();
     placeBelow(box.current, place.current.getBoundingClientRect(), align);
-    box.current.querySelector("input")?.focus();
+    box.current.querySelector<HTMLElement>("input:not([type=date]), button")?.focus();
     const outside = ({ target }: Event) => {
       const isInside = [box, place].some(({ current }) => current?.contains(target as Node));
       if (!isInside) setOpen(false);

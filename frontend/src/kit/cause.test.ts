@@ -8,6 +8,11 @@ it.each([
     "blocked_addr: https://a.example/: leads to 192.168.1.7, which is in 192.168.0.0/16",
     "Not a public address: leads to 192.168.1.7",
   ],
+  ["blocked_addr: leads to …, which is in …/16", "Not a public address"],
+  [
+    "too_slow: no complete response headers after … s",
+    "The website took too long: no complete response headers",
+  ],
   ["robots_denied", "Blocked by robots.txt"],
   ["trap: https://a.example/", "Endless pages"],
   ["the server answered 404", "The server answered 404 (not found)"],

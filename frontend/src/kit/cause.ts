@@ -15,7 +15,9 @@ export function causeOf(cause: string): string {
   const said = (head ? rest : cause)
     .replace(/^(?:…|\w+:\/\/\S+):?(?:\s+|$)/, "")
     // Of which network an address is a part is for whoever runs one.
-    .replace(/, which is in [\da-f.:]+\/\d+$/, "")
+    .replace(/, which is in (?:…|[\da-f.:]+)\/\d+$/, "")
+    // Of a group, what differs is left out: the words about it say nothing without it.
+    .replace(/(?:,? (?:so it rests for|after|leads to)|^leads to) …(?: s)?$/, "")
     .replace(/\b(the server answered) (\d{3})\b(?! \()/, (all, words, status) =>
       ANSWERS[status] ? `${words} ${status} (${ANSWERS[status]})` : all,
     );

@@ -69,7 +69,13 @@ export function bytes(size: number): string {
   return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-export const percent = (share: number): string => texts.percent(Math.round(share * 100));
+/** A few of many are not "0 %", and all but a few are not "100 %". */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 100);
+  if (share > 0 && rounded === 0) return texts.percent("<1");
+  if (share < 1 && rounded === 100) return texts.percent(">99");
+  return texts.percent(rounded);
+}
 
 export function money(amount: number, currency = "USD"): string {
   return new Intl.NumberFormat(texts.language, { style: "currency", currency }).format(amount);

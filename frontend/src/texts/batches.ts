@@ -18,9 +18,14 @@ export const texts = {
     andDuplicates: (duplicates: number) => `, ${plural(duplicates, "duplicate")}`,
     ofTheFirst: (rows: number, places: number, duplicates: string, problems: number) =>
       `Of the first ${plural(rows, "row")}: ${plural(places, "business", "businesses")}${duplicates}, ${plural(problems, "warning")}.`,
-    line: (line: string, why: string) => `Line ${line}: ${why}`,
-    andMore: (problems: string) => `and ${problems} more`,
     columnInWords: (place: number) => `column ${place}`,
+  },
+  lineProblems: {
+    cause: (lines: number, field: string | null, why: string, isLeftOut: boolean) =>
+      `${[field, why].filter(Boolean).join(": ")} (${plural(lines, "line")}${isLeftOut ? ", left out" : ""})`,
+    line: (line: string, value: string | null) =>
+      value ? `Line ${line}: ${value}` : `Line ${line}`,
+    more: (lines: number) => plural(lines, "more line"),
   },
   differences: {
     title: "Changes to known companies",

@@ -156,7 +156,7 @@ export const texts = {
     shownAs: "Shown as",
     asAList: "List",
     onAMap: "Map",
-    listChanged: "List changed: refresh",
+    listChanged: "The list has changed: refresh",
     aboutCount: (isExact: boolean, count: string) => `${isExact ? "" : "about "}${count}`,
     mayBeOne: "Possible duplicates",
   },

@@ -35,7 +35,8 @@ export const texts = {
       `${written} exported, ${missing} left out.`,
     lacking: (count: string, required: string) => `${count} without ${required}`,
     ofThem: (count: string, lacking: string) => `${count}: ${lacking}.`,
-    heldBack: (count: string) => `${count} on Do not contact left out. `,
+    heldBack: (count: string) =>
+      `${count} on Do not contact left out: nobody there is ever exported. `,
     aboutCount: (isExact: boolean, count: string) => `${isExact ? "" : "about "}${count}`,
     export: (count: string) => `Export ${count}`,
     download: "Download",
@@ -46,15 +47,17 @@ export const texts = {
       `Up to ${mostSelected} can be exported by selection.`,
     format: "Format",
     preset: "Preset",
-    usesTheColumnsAndHeadings: "Uses the columns and headings that program expects.",
+    usesTheColumnsAndHeadings: (program: string) =>
+      `The columns and headings that ${program} expects.`,
+    theCard: "Company, person, address, phone, status, and what else you know of them.",
     withoutAreLeftOut: (title: string, required: string, program: string) =>
       `${title} without ${required} are left out: ${program} would refuse them.`,
     withoutWouldRefuse: (counted: string, required: string, program: string, count: number) =>
       `${counted} without ${required}: ${program} would refuse ${count === 1 ? "it" : "them"}.`,
     leaveTheseOut: "Leave these out",
     columnsOf: (chosen: number, columns: number) => `Columns (${chosen} of ${columns})`,
-    entriesOfDoNotContact:
-      "Entries of Do not contact are never exported. Cells that a spreadsheet could read as a formula are made safe.",
+    noneHeldBack: "Nobody on Do not contact is ever exported. ",
+    formulas: "Cells that a spreadsheet could read as a formula are made safe.",
   },
   ownColumns: {
     columnAdded: (heading: string) => `Column "${heading}" added.`,

@@ -12,7 +12,7 @@ export const texts = {
   now: "now",
   ago: (length: string) => `${length} ago`,
   soon: (length: string) => `in ${length}`,
-  percent: (share: number) => `${share} %`,
+  percent: (share: number | string) => `${share} %`,
   sizes: ["B", "kB", "MB", "GB", "TB"],
   counted: (count: number, number: string, one: string, many: string) =>
     `${number} ${count === 1 ? one : many}`,

@@ -20,8 +20,10 @@ export const texts = {
     nothingDue: "Nothing is due. Set a follow-up on a lead and it appears here on its day.",
     noneAreYours: "No lead is assigned to you yet. Select some in Companies and press a.",
     nothingNew: "No new leads this week.",
-    searches: "Searches",
-    searchesAbout: "What your latest searches brought",
+    searches: "Searches and imports",
+    searchesAbout: "What the latest ones brought",
+    soonCompanies: (places: number) =>
+      `${plural(places, "place")} found. The companies are ready within a minute.`,
     noSearches: "No searches yet",
     noSearchesText: "Enter a business type and a place: what is found appears here.",
   },

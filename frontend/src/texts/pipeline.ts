@@ -75,6 +75,7 @@ export const texts = {
     toDecide: (toDecide: number) => `${plural(toDecide, "record")} to decide`,
     running: (working: number) => `${plural(working, "item")} running`,
     waiting: (waiting: number) => `${plural(waiting, "item")} waiting`,
+    retrying: (toRetry: number) => `${plural(toRetry, "item")} to retry`,
     noDataYet: "no data yet",
     nothingIsRunning: "nothing is running",
     paused: (paused: number) => `${plural(paused, "stage")} paused`,

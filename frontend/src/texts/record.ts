@@ -9,13 +9,19 @@ export const texts = {
   timeline: {
     timeline: "Timeline",
     showAll: (count: number) => `Show all ${count}`,
-    before: "before:",
-    found: (search: string | null) => (search ? `Found by "${search}"` : "Found"),
+    by: (who: string) => `by ${who}`,
+    found: (search: string | null, isImport: boolean) =>
+      search ? `${isImport ? "Imported from" : "Found by the search"} “${search}”` : "Found",
     confirmed: "Confirmed: still there as known",
-    edited: "Edited",
+    edited: (fields: readonly string[]) =>
+      fields.length ? `Edited: ${fields.join(", ")}` : "Edited",
     merged: "Merged with another company",
     undone: "Undone",
-    changed: "Changed on the website or in its sources:",
+    /** Nothing but what is said of them is known of who they were before. */
+    changed: (fields: readonly string[]) =>
+      fields.length
+        ? `Changed on the website or in a source: ${fields.join(", ")}`
+        : "Changed on the website or in a source",
     addressesFound: (count: number) =>
       count === 1 ? "Address found" : `${count} addresses found on the website`,
     peopleFound: (count: number) =>
@@ -29,8 +35,6 @@ export const texts = {
     nobodyIsNamed: "No person is known yet.",
     addressOf: (named: (string | null)[]) => `Address of ${named.filter(Boolean).join(", ")}`,
     noEmail: "No e-mail address is known yet.",
-    decisionMaker: (reason: string | null) =>
-      reason ? `Decision maker: ${reason}` : "Decision maker",
     phoneSeen: (places: readonly string[]) => `From: ${places.join(", ")}`,
   },
   verdicts: {
@@ -121,8 +125,26 @@ export const texts = {
     closed: "closed",
     days: { mon: "Mon", tue: "Tue", wed: "Wed", thu: "Thu", fri: "Fri", sat: "Sat", sun: "Sun" },
   },
+  standing: {
+    decisionMaker: "Decision maker",
+    because: (reason: string) => `Decision maker: ${reason}`,
+    /** What a role makes of somebody. */
+    ranks: {
+      owner: "owner",
+      executive: "top manager",
+      manager: "manager",
+      professional: "professional",
+      staff: "staff",
+    } as Record<string, string>,
+    byRole: (rank: string, role: string) => `${rank}, by the role “${role}”`,
+    /** What the server says in other words. */
+    otherwise: {
+      "the legal notice names them alone": "the only person the legal notice names",
+    } as Record<string, string>,
+    imported: (role: string | null, who: string, file: string, line: string) =>
+      `${role ? `“${role}”` : "named"} in line ${line} of ${file}, imported by ${who}`,
+  },
   people: {
-    decisionMaker: (reason: string) => `Decision maker: ${reason}`,
     suggestion: (value: string, reason: string) =>
       `Suggestion, not an address that was found: ${value} (${reason})`,
     sharedInbox: (value: string, reason: string) => `Reached by ${value} (${reason})`,

@@ -1,5 +1,5 @@
 /** What came of the work: searches, people, categories and areas. */
-import { whole } from "@/kit/format";
+import { plural, whole } from "@/kit/format";
 
 export const texts = {
   screen: {
@@ -16,7 +16,7 @@ export const texts = {
   work: {
     title: "Contacted and won",
     about: "Per person and week",
-    none: "Nobody has been contacted yet. Press c on a lead when you have.",
+    none: "Nobody has been contacted yet. Press c on a lead when you have contacted it.",
     contacted: "Contacted",
     replied: "Replied",
     won: "Won",
@@ -31,7 +31,13 @@ export const texts = {
     title: "Coverage",
     about: "Leads by category and town; the stronger the colour, the more have a named person.",
     category: "Category",
-    others: (count: number) => `${whole(count)} more towns`,
+    others: (towns: number, categories: number) =>
+      `Only the largest are shown, without ${[
+        towns && plural(towns, "more town"),
+        categories && plural(categories, "more category", "more categories"),
+      ]
+        .filter(Boolean)
+        .join(" and ")}.`,
     none: "No leads yet.",
     estimated: "The list is long: these numbers are estimates.",
     without: "No town",

@@ -1,5 +1,5 @@
 /** Searches: the form, the list, one of them, the map. */
-import { plural } from "@/kit/format";
+import { plural, whole } from "@/kit/format";
 
 export const texts = {
   completeness: {
@@ -94,6 +94,7 @@ export const texts = {
     column: "Column",
     keptAs: "Kept as",
     extraColumn: "Extra column",
+    unread: (field: string, unread: number) => `${field} (${whole(unread)} could not be read)`,
     lines: "Lines",
     differences: "What is known otherwise, and stays",
     knownCompany: "Known company",
@@ -110,8 +111,15 @@ export const texts = {
     viewThePlaces: "View the places",
     soonCompanies: "ready within a minute",
     viewTheCompanies: "View the companies",
-    linesWithProblems: "Lines with problems",
-    whatWasLeftOut: "What was left out of the file, and why",
+    linesWithProblems: "What could not be read",
+    /** A line is left out whole, or only one of its values is not what its column says. */
+    whatWasLeftOut: (lines: number, problems: number) =>
+      [
+        lines && `${plural(lines, "line")} ${lines === 1 ? "was" : "were"} left out.`,
+        problems > lines && "All else in these lines was imported.",
+      ]
+        .filter(Boolean)
+        .join(" "),
     in: (name: string) => `in ${name}`,
     otherMatches: (others: string) => `Other matches: ${others}`,
     pause: "Pause",

@@ -22,7 +22,7 @@ export const texts = {
       changed: (count: string) => `${count} changed`,
       queued: (count: string) => `${count} queued`,
     },
-    audit: "Audit",
+    audit: "Audit log",
     writtenOnce: "Written once, never changed.",
     when: "When",
     who: "Who",
@@ -161,12 +161,25 @@ export const texts = {
     logOut: "Log out",
     thatBrowserIsLoggedOut: "That browser is logged out.",
   },
+  stopped: {
+    title: "Companies not to contact",
+    about:
+      "Set to Do not contact in the list of companies. They stay there, and are in no export, no outreach list and no CRM.",
+    none: "No company has the status Do not contact.",
+    company: "Company",
+    unnamed: "Unnamed company",
+    alsoStopped: "Website and phone",
+    by: "Set by",
+    lift: "Set to New",
+    isLifted: "The company is New again.",
+  },
   suppressions: {
+    addresses: "Addresses, numbers and domains",
     emailAddress: "E-mail address",
     phoneNumber: "Phone number",
     domain: "Domain",
     emailAddresses:
-      "E-mail addresses, phone numbers and domains that are never stored or exported. The list keeps only hashes, so entries are distinguished by reason and date.",
+      "Never stored and never exported. Only a hash of each is kept, so reason and date tell the entries apart.",
     add: "Add",
     listIsEmpty: "The list is empty",
     whenSomeoneAsksNot:

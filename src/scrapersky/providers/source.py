@@ -271,6 +271,20 @@ class RowProblem:
     why: str
     is_fatal: bool = True
     """The row was left out; otherwise only one of its values was."""
+    field: str | None = None
+    """What the value was to be."""
+    value: str | None = None
+
+
+def said_of(problem: RowProblem) -> Json:
+    """Write what is wrong with a row, to be kept and shown."""
+    said: Json = {
+        "line": problem.line,
+        "why": problem.why,
+        "is_left_out": problem.is_fatal,
+    }
+    rest = {"field": problem.field, "value": problem.value}
+    return said | {name: value for name, value in rest.items() if value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

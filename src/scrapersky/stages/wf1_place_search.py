@@ -48,6 +48,7 @@ from scrapersky.providers.source import (
     PlaceQuery,
     PlaceSource,
     ResumePoint,
+    said_of,
 )
 from scrapersky.records import KINDS, Place, PlaceSearch, PlaceSearchHit, User
 from scrapersky.records.audit import Actor
@@ -194,7 +195,7 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
         "found": page.progress.found,
         "requests_left": page.progress.requests_left,
     }
-    problems = [{"line": each.line, "why": each.why} for each in page.problems]
+    problems = [said_of(each) for each in page.problems]
     if page.located is not None:
         progress["located"] = page.located.to_json()
     async with tools.database.begin() as connection:

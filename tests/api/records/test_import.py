@@ -203,6 +203,27 @@ async def test_five_hundred_messy_lines_lost_address_person_revenue_and_remark(
     }
 
 
+async def test_more_values_were_said_to_be_kept_than_could_be_read(desk: Desk) -> None:
+    bad = {"E-Mail": "kaputt@", "Telefon": "unbekannt", "Ansprechpartner": "k. A."}
+    one, other = messy_lines(2)
+    lines = [one | bad, other | {"E-Mail": "ada@firma001.example"}]
+    lines += [other | bad | {"Firma": "Firma drei", "PLZ": "1030"}]
+
+    foreseen = await look(desk, written(lines))
+    search = await bring(desk, written(lines))
+
+    problem = {"why": "not an e-mail address", "field": "email", "value": "kaputt@"}
+    left = {"is_left_out": False}
+    assert foreseen["problems"] == [{"line": line} | problem | left for line in (2, 4)]
+    assert foreseen["problems_count"] == 2
+    told = await desk.get(f"/searches/{search}/import")
+    assert [each | left for each in told["problems"]] == foreseen["problems"]
+    columns = {each["heading"]: each for each in told["columns"]}
+    assert (columns["E-Mail"]["lines"], columns["E-Mail"]["unread"]) == (3, 2)
+    people = await desk.scalar("SELECT count(*) FROM people WHERE name ILIKE 'k%a%'")
+    assert people == 0
+
+
 @pytest.mark.parametrize("rows", [3, lead_import.SLICE_ROWS])
 async def test_an_import_is_undone_whole_but_for_what_was_worked_on(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, rows: int

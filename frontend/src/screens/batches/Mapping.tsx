@@ -2,11 +2,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { read, write } from "@/api/client";
 import type { Schemas } from "@/api/types";
-import { Failure, Loading, Select, Table, toastError, whole } from "@/kit";
+import { Failure, Loading, Select, Table, toastError } from "@/kit";
 import { fieldWord } from "@/screens/curate/filters";
 import { isOwn, nameFor } from "@/screens/curate/own";
 import { texts } from "@/texts/batches";
 import { Differences } from "./Differences";
+import { LineProblems } from "./LineProblems";
 
 export type Look = Schemas["FileLookOut"];
 
@@ -18,7 +19,6 @@ const NEW_COLUMN = "+";
 const NO_FIELD = "-";
 /** As much of a file as is looked at before it is imported. */
 const LOOKED_AT = 1_000_000;
-const MOST_SHOWN = 20;
 
 const numbers = new WeakMap<Blob, number>();
 let last = 0;
@@ -165,23 +165,8 @@ function Found({ look }: { look: Look }) {
   const duplicates = look.duplicates ? texts.mapping.andDuplicates(look.duplicates) : "";
   return (
     <div className="stack" role="status">
-      <p>{texts.mapping.ofTheFirst(look.rows, look.places, duplicates, look.problems.length)}</p>
+      <p>{texts.mapping.ofTheFirst(look.rows, look.places, duplicates, look.problems_count)}</p>
       <LineProblems problems={look.problems} />
     </div>
-  );
-}
-
-/** What is wrong with which line. */
-export function LineProblems({ problems }: { problems: readonly Schemas["LineProblem"][] }) {
-  if (problems.length === 0) return null;
-  return (
-    <ul className="small soft">
-      {problems.slice(0, MOST_SHOWN).map(({ line, why }) => (
-        <li key={`${line} ${why}`}>{texts.mapping.line(whole(line), why)}</li>
-      ))}
-      {problems.length > MOST_SHOWN && (
-        <li>{texts.mapping.andMore(whole(problems.length - MOST_SHOWN))}</li>
-      )}
-    </ul>
   );
 }

@@ -15,6 +15,7 @@ import {
   toastError,
   wordOf,
 } from "@/kit";
+import { FILE, searchScreen } from "@/screens/search/data";
 import { texts } from "@/texts/batches";
 import { common } from "@/texts/common";
 import { fieldsOf, headersFor, Mapping, nameOf, useLook } from "./Mapping";
@@ -76,7 +77,7 @@ export function Submit({ onDone, onClose }: SubmitProps) {
           fields: fieldsOf(look.data),
           replaces_known: replacesKnown,
         };
-        go(`/search/${await importBusinesses(given, asked)}`);
+        go(searchScreen(await importBusinesses(given, asked), FILE));
         return;
       }
       const done = await send();
@@ -178,16 +179,18 @@ export function Submit({ onDone, onClose }: SubmitProps) {
             )}
           </Field>
         )}
-        <Field label={common.file}>
-          {(props) => (
-            <input
-              type="file"
-              accept=".csv,.txt,.xlsx,.xlsm,text/csv,text/plain"
-              onChange={(event) => void take(event.target.files?.[0] ?? null)}
-              {...props}
-            />
-          )}
-        </Field>
+        {!file && (
+          <Field label={common.file}>
+            {(props) => (
+              <input
+                type="file"
+                accept=".csv,.txt,.xlsx,.xlsm,text/csv,text/plain"
+                onChange={(event) => void take(event.target.files?.[0] ?? null)}
+                {...props}
+              />
+            )}
+          </Field>
+        )}
         {isBusinesses && given && (
           <Mapping
             look={look}

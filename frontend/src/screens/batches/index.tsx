@@ -19,7 +19,7 @@ import {
   Time,
   whole,
 } from "@/kit";
-import { FILE, placeOf, type Search } from "@/screens/search/data";
+import { FILE, placeOf, type Search, searchScreen } from "@/screens/search/data";
 import { BatchPage } from "./BatchPage";
 import { Progress } from "./Progress";
 import { Submit } from "./Submit";
@@ -57,7 +57,7 @@ const ofBatch = (batch: Schemas["BatchOut"]): Imported => ({
 });
 
 const ofFile = (search: Search): Imported => ({
-  to: `/search/${search.id}`,
+  to: searchScreen(search.id, FILE),
   name: placeOf(search),
   status: search.status,
   lines: search.found_count,

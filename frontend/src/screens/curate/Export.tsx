@@ -16,6 +16,7 @@ const FORMATS = [
 ];
 
 const OWN_COLUMNS = { value: "", label: texts.export.columnsChosenBelow };
+const LEADS = "leads";
 const PRESETS: Record<string, string> = {
   leads: texts.export.leadList,
   hubspot: texts.export.hubspot,
@@ -89,7 +90,7 @@ export default function Export({ kind, query, total, selected, onClose }: Export
   const [isPart, setPart] = useState(isTaken);
   const [isBusy, setBusy] = useState(false);
   const [format, setFormat] = useState("csv");
-  const [preset, setPreset] = useState(kind.presets.includes("leads") ? "leads" : "");
+  const [preset, setPreset] = useState(kind.presets.includes(LEADS) ? LEADS : "");
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
   const [isWhole, setWhole] = useState(false);
   const columns = kind.exported;
@@ -205,7 +206,11 @@ export default function Export({ kind, query, total, selected, onClose }: Export
               OWN_COLUMNS,
               ...kind.presets.map((value) => ({ value, label: PRESETS[value] ?? value })),
             ]}
-            hint={texts.export.usesTheColumnsAndHeadings}
+            hint={
+              preset === LEADS
+                ? texts.export.theCard
+                : PRESETS[preset] && texts.export.usesTheColumnsAndHeadings(PRESETS[preset])
+            }
             onChange={(event) => setPreset(event.target.value)}
           />
         )}
@@ -258,8 +263,10 @@ export default function Export({ kind, query, total, selected, onClose }: Export
           </fieldset>
         )}
         <p className="small soft">
-          {file && file.held_back > 0 && texts.export.heldBack(whole(file.held_back))}
-          {texts.export.entriesOfDoNotContact}
+          {file && file.held_back > 0
+            ? texts.export.heldBack(whole(file.held_back))
+            : texts.export.noneHeldBack}
+          {texts.export.formulas}
         </p>
       </div>
     </Dialog>

@@ -16,10 +16,12 @@ import {
   whole,
   wordOf,
 } from "@/kit";
+import { day } from "@/kit/format";
 import { texts } from "@/texts/record";
 import { Address } from "./Cell";
 import { fieldWord } from "./filters";
 import { type DetailAnswer, list, type Row, readable, webAddress } from "./model";
+import { reasonSaid } from "./standing";
 
 const NOT_FACTS = new Set(["id", "created_by", "updated_at", "priority", "etag", "last_modified"]);
 
@@ -79,6 +81,7 @@ function isKnown(value: unknown): boolean {
 
 /** `no_such_domain` is for machines. */
 const CODE = /^[a-z]+(_[a-z]+)+$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT/;
 /** Whose values are one of a few words. */
 const WORDS = new Set(["found_by", "sitemap_type", "source"]);
@@ -99,6 +102,8 @@ function Value({ value, field }: { value: unknown; field: string }): ReactNode {
   if (typeof value === "number" && field === "confidence") return <Sureness share={value} />;
   if (typeof value === "number") return amount(value, field);
   const written = String(value);
+  if (field === "decision_maker_reason") return reasonSaid(written);
+  if (DAY.test(written)) return day(written);
   if (TIME.test(written)) return <Time at={written} />;
   if (field.endsWith("status")) return <Status status={written} field={field} />;
   if (field === "deliverability") return <Status status={written} field={field} />;
@@ -193,9 +198,9 @@ function Hours({ hours }: { hours: unknown }) {
   );
   return (
     <dl className="facts inner">
-      {days.map(([day, spans]) => (
-        <div key={day}>
-          <dt>{DAYS[day] ?? wordOf(day)}</dt>
+      {days.map(([name, spans]) => (
+        <div key={name}>
+          <dt>{DAYS[name] ?? wordOf(name)}</dt>
           <dd>{opened(spans)}</dd>
         </div>
       ))}

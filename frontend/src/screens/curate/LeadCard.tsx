@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { type Kind, recordScreen } from "@/api/kinds";
 import { Link } from "@/app/router";
 import { Icon, valueWord } from "@/kit";
+import { FILE } from "@/screens/search/data";
 import { texts } from "@/texts/record";
 import { Facts } from "./Facts";
 import { InCrm } from "./InCrm";
@@ -10,6 +11,7 @@ import { MapMark, MapVerdicts } from "./MapVerdicts";
 import { type DetailAnswer, list, type MapVerdict, type Row, text } from "./model";
 import { People } from "./People";
 import { Email, Phone } from "./Reach";
+import { decidesBecause } from "./standing";
 import { Timeline } from "./Timeline";
 
 interface LeadCardProps {
@@ -103,19 +105,25 @@ function Person({ record }: { record: Row }) {
         <strong className="lead-person foreign">{name}</strong>
         {role && <div className="small soft foreign">{role}</div>}
         <div className="small faint foreign">
-          {texts.card.decisionMaker(text(record.decision_maker_reason))}
+          {decidesBecause(text(record.decision_maker_reason))}
         </div>
       </div>
     </div>
   );
 }
 
+/** What a file says is kept like what a person writes, with who brought the file. */
+const isImported = (snippet: string | null | undefined) => snippet?.startsWith(IMPORTED) === true;
+const IMPORTED = "imported by";
+
 function PhoneLine({ record, detail }: { record: Row; detail: DetailAnswer }) {
   const phone = text(record.phone);
   if (!phone) return null;
   const seen = detail.evidence.filter(({ field }) => field === "phone");
   // The record of a source has no page; its name stands as the method.
-  const places = seen.map(({ url, method }) => valueWord(url ? "website" : method, "source"));
+  const places = seen.map(({ url, method, snippet }) =>
+    valueWord(url ? "website" : isImported(snippet) ? FILE : method, "source"),
+  );
   return (
     <div className="lead-line">
       <Icon name="phone" />
@@ -132,9 +140,19 @@ function PhoneLine({ record, detail }: { record: Row; detail: DetailAnswer }) {
   );
 }
 
+/** Where letters have the code behind the town. */
+const CODE_LAST = /^(?:AU|CA|GB|IE|IN|NZ|US)$/;
+
+/** "20095 Hamburg", or "Bath BA1 1AA": codes with letters stand behind the town, too. */
+function townOf(record: Row): string {
+  const [code, city] = [text(record.postal_code), text(record.city)];
+  const isLast = CODE_LAST.test(text(record.country) ?? "") || /^[A-Z]/i.test(code ?? "");
+  return (isLast ? [city, code] : [code, city]).filter(Boolean).join(" ");
+}
+
 /** Where the company is; the mark says whether its website has the same address. */
 function PlaceLine({ record, detail }: { record: Row; detail: DetailAnswer }) {
-  const parts = [record.street, record.postal_code, record.city].map(text).filter(Boolean);
+  const parts = [text(record.street), townOf(record)].filter(Boolean);
   if (parts.length === 0) return null;
   return (
     <div className="lead-line">

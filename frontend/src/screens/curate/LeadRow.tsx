@@ -38,7 +38,8 @@ export function LeadRow({ kind, row, to }: LeadRowProps) {
           {phone ? (
             <span className="number">{phoneShown(phone)}</span>
           ) : (
-            <span className="foreign cut">{kind.under(row)}</span>
+            // Where nobody is known, it stands in the line above.
+            (who || !person) && <span className="foreign cut">{kind.under(row)}</span>
           )}
           {whose && (
             <span className="foreign cut" title={texts.reach.addressOf(whose)}>

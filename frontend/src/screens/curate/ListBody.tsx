@@ -1,5 +1,6 @@
 /** The rows of a list, or why there are none. */
-import { Failure, Skeleton } from "@/kit";
+import { Failure, Icon, Skeleton } from "@/kit";
+import { texts } from "@/texts/curate";
 import type { Columns } from "./columns";
 import type { Curation } from "./curation";
 import { Grid } from "./Grid";
@@ -12,9 +13,16 @@ interface ListBodyProps {
 }
 
 export function ListBody({ curation, columns }: ListBodyProps) {
-  const { state, more } = curation;
+  const { state, more, reload } = curation;
   return (
     <div className="curate-list">
+      {(state.unseen > 0 || state.isBehind) && (
+        // Above the rows: they must not move because others have changed something.
+        <button type="button" className="unseen-pill" onClick={reload}>
+          <Icon name="refresh" size={14} />
+          {texts.listHead.listChanged}
+        </button>
+      )}
       {state.rows.length === 0 ? (
         <WithoutRows curation={curation} />
       ) : (

@@ -1,6 +1,6 @@
 /** The head of a list: what it is, how many there are, and what can be done with all of it. */
 import { go } from "@/app/router";
-import { Button, Icon, IconButton, plural, ScreenHead } from "@/kit";
+import { Button, IconButton, plural, ScreenHead } from "@/kit";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/curate";
 import { ColumnMenu, type Columns } from "./columns";
@@ -8,7 +8,7 @@ import type { Curation } from "./curation";
 import { Views } from "./Views";
 
 export function ListHead({ curation, columns }: { curation: Curation; columns: Columns }) {
-  const { kind, address, state, mayCurate, mayExport, setDialog, reload } = curation;
+  const { kind, address, state, mayCurate, mayExport, setDialog } = curation;
   const { total } = state;
   // Before an answer, and without one, nobody knows how many there are.
   const isKnown = state.rows.length > 0 || (!state.isLoading && !state.error);
@@ -18,12 +18,6 @@ export function ListHead({ curation, columns }: { curation: Curation; columns: C
       about={kind.about}
       actions={
         <>
-          {(state.unseen > 0 || state.isBehind) && (
-            <button type="button" className="unseen-pill" onClick={reload}>
-              <Icon name="refresh" size={14} />
-              {texts.listHead.listChanged}
-            </button>
-          )}
           <span className="number soft" role="status">
             {isKnown &&
               texts.listHead.aboutCount(total.is_exact, plural(total.count, kind.one, kind.many))}

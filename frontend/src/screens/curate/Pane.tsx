@@ -10,6 +10,7 @@ import {
   causeOf,
   Failure,
   IconButton,
+  phoneShown,
   Skeleton,
   Status,
   Sureness,
@@ -167,7 +168,11 @@ function Evidence({ items }: { items: readonly EvidenceItem[] }) {
               </span>
             )}
           </div>
-          {item.value && <div className="foreign">{item.value}</div>}
+          {item.value && (
+            <div className="foreign">
+              {item.field === "phone" ? phoneShown(item.value) : item.value}
+            </div>
+          )}
           {item.snippet && (
             <blockquote className="foreign small">
               {marked(item.snippet, item.value).map((part, at) =>

@@ -5,6 +5,7 @@ import { texts } from "@/texts/record";
 import { Address } from "./Cell";
 import type { PersonItem } from "./model";
 import { Email, Phone } from "./Reach";
+import { decidesBecause, reasonSaid } from "./standing";
 
 export function People({ people }: { people: readonly PersonItem[] }) {
   if (!people.length) return null;
@@ -13,7 +14,7 @@ export function People({ people }: { people: readonly PersonItem[] }) {
       <h3>{common.people}</h3>
       <ul>
         {people.map((person) => (
-          <li key={person.id} title={person.reason}>
+          <li key={person.id} title={reasonSaid(person.reason)}>
             <div className="row apart">
               <span className="foreign">
                 <strong>{person.name}</strong>
@@ -22,7 +23,7 @@ export function People({ people }: { people: readonly PersonItem[] }) {
               <Sureness share={person.confidence} />
             </div>
             {person.is_decision_maker && (
-              <p className="small soft foreign">{texts.people.decisionMaker(person.reason)}</p>
+              <p className="small soft foreign">{decidesBecause(person.reason)}</p>
             )}
             {person.reach?.kind === "suggestion" && (
               <p className="small soft foreign">

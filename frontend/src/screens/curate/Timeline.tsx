@@ -4,6 +4,7 @@ import { useState } from "react";
 import { read } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { Button, Failure, Icon, type IconName, Skeleton, Status, Time } from "@/kit";
+import { FILE } from "@/screens/search/data";
 import { texts } from "@/texts/record";
 import { fieldWord } from "./filters";
 
@@ -96,25 +97,30 @@ function Difference({ event: { value, value_before } }: { event: Happening }) {
 function Said({ event, count }: Told) {
   const { what, who, name, value, fields, status_before, status_after } = event;
   const about = [name, value].filter(Boolean).join(", ");
+  // Two columns may be one word to people, like an address and whose it is.
+  const changed = [...new Set((fields ?? []).map((field) => fieldWord(field)))];
   if (status_after) {
     return (
       <>
         {what === "undone" && <span>{texts.timeline.undone} </span>}
+        {status_before && (
+          <>
+            <Status status={status_before} field="lead_status" /> →{" "}
+          </>
+        )}
         <Status status={status_after} field="lead_status" />
-        {status_before && <span className="soft"> {texts.timeline.before} </span>}
-        {status_before && <Status status={status_before} field="lead_status" />}
-        {who && <span className="soft foreign"> {who}</span>}
+        <Who name={who} />
       </>
     );
   }
   const words = {
-    found: texts.timeline.found(value ?? null),
+    found: texts.timeline.found(value ?? null, who === FILE),
     confirmed: texts.timeline.confirmed,
-    status: texts.timeline.edited,
-    edited: texts.timeline.edited,
+    status: texts.timeline.edited(changed),
+    edited: texts.timeline.edited(changed),
     merged: texts.timeline.merged,
     undone: texts.timeline.undone,
-    changed: texts.timeline.changed,
+    changed: texts.timeline.changed(changed),
     contact_found: texts.timeline.addressesFound(count),
     person_found: texts.timeline.peopleFound(count),
   };
@@ -124,11 +130,12 @@ function Said({ event, count }: Told) {
       {(what === "contact_found" || what === "person_found") && count === 1 && about && (
         <span className="soft foreign"> {about}</span>
       )}
-      {fields && fields.length > 0 && (
-        <span className="soft"> {fields.map((field) => fieldWord(field)).join(", ")}</span>
-      )}
       {what === "changed" && count === 1 && <Difference event={event} />}
-      {who && what === "edited" && <span className="soft foreign"> {who}</span>}
+      {what === "edited" && <Who name={who} />}
     </>
   );
+}
+
+function Who({ name }: { name: string | null | undefined }) {
+  return name && <span className="soft foreign"> {texts.timeline.by(name)}</span>;
 }

@@ -2,7 +2,7 @@
 import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
 import { Empty, Panel, Status, Time } from "@/kit";
-import { kindOf } from "@/screens/search/data";
+import { kindOf, searchScreen } from "@/screens/search/data";
 import { FindContacts } from "@/screens/search/FindContacts";
 import { LeadFunnel } from "@/screens/search/LeadFunnel";
 import { texts } from "@/texts/home";
@@ -19,7 +19,7 @@ export function Searches({ searches }: { searches: readonly Schemas["SearchYield
           {searches.map(({ id, business_type, source, location, status, created_at, funnel }) => (
             <li key={id}>
               <div className="row apart">
-                <Link to={`/search/${id}`} className="cut">
+                <Link to={searchScreen(id, source)} className="cut">
                   <strong className="foreign">{kindOf({ business_type, source })}</strong>{" "}
                   <span className="soft foreign">{location}</span>
                 </Link>
@@ -31,7 +31,14 @@ export function Searches({ searches }: { searches: readonly Schemas["SearchYield
                   <Status status={status} />
                 )}
               </div>
-              <LeadFunnel funnel={funnel} compact />
+              {funnel.companies === 0 && (funnel.places > 0 || status !== "Completed") ? (
+                // Zeros would say that nothing was found.
+                <p className="small soft">
+                  {funnel.places > 0 && texts.home.soonCompanies(funnel.places)}
+                </p>
+              ) : (
+                <LeadFunnel funnel={funnel} compact />
+              )}
               <FindContacts searchId={id} small />
             </li>
           ))}

@@ -133,6 +133,9 @@ describe("how it stands", () => {
     expect(standing([stage({ working: 1, queued: 2, paused: "why" })])).toBe(
       "1 item running, 2 items waiting, 1 stage paused.",
     );
+    expect(standing([stage({ queued: 2, waiting_retry: 3 })])).toBe(
+      "2 items waiting, 3 items to retry.",
+    );
   });
   it("does not say that nothing is to do while records wait for a person", () => {
     expect(standing([stage({ done: 1 })], 300)).toBe("300 records to decide, nothing is running.");

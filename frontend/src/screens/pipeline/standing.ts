@@ -16,12 +16,14 @@ export function standing(stages: readonly Stage[], toDecide = 0): string {
     stages.reduce((total, stage) => total + of(stage), 0);
   const paused = stages.filter((stage) => stage.paused).length;
   const working = sum((stage) => stage.working);
-  const waiting = sum((stage) => stage.queued + stage.waiting_retry);
+  const waiting = sum((stage) => stage.queued);
+  const toRetry = sum((stage) => stage.waiting_retry);
   const parts = [];
   if (toDecide) parts.push(texts.standing.toDecide(toDecide));
   if (working) parts.push(texts.standing.running(working));
   if (waiting) parts.push(texts.standing.waiting(waiting));
-  if (!working && !waiting)
+  if (toRetry) parts.push(texts.standing.retrying(toRetry));
+  if (!working && !waiting && !toRetry)
     parts.push(isEmpty(stages) ? texts.standing.noDataYet : texts.standing.nothingIsRunning);
   if (paused) parts.push(texts.standing.paused(paused));
   const said = parts.join(", ");

@@ -35,7 +35,10 @@ export function Coverage() {
       ) : data.items.length === 0 ? (
         <p className="coverage-empty small soft">{texts.coverage.none}</p>
       ) : (
-        <Matrix lines={data.items} />
+        <>
+          <Matrix lines={data.items} />
+          <Hidden lines={data.items} />
+        </>
       )}
     </Panel>
   );
@@ -54,9 +57,28 @@ function largest(lines: readonly Line[], name: "category" | "city", most: number
     .map(([key]) => key);
 }
 
-function Matrix({ lines }: { lines: readonly Line[] }) {
+/** The rows and columns that there is room for, and how many more there are. */
+function shownOf(lines: readonly Line[]) {
   const towns = largest(lines, "city", MOST_TOWNS);
-  const categories = largest(lines, "category", MOST_CATEGORIES);
+  const isShown = (category: string) =>
+    lines.some((one) => (one.category ?? "") === category && towns.includes(one.city ?? ""));
+  const categories = largest(lines, "category", MOST_CATEGORIES).filter(isShown);
+  const count = (name: "category" | "city") => new Set(lines.map((line) => line[name] ?? "")).size;
+  return {
+    towns,
+    categories,
+    hidden: [count("city") - towns.length, count("category") - categories.length] as const,
+  };
+}
+
+function Hidden({ lines }: { lines: readonly Line[] }) {
+  const [towns, categories] = shownOf(lines).hidden;
+  if (towns + categories === 0) return null;
+  return <p className="coverage-empty small soft">{texts.coverage.others(towns, categories)}</p>;
+}
+
+function Matrix({ lines }: { lines: readonly Line[] }) {
+  const { towns, categories } = shownOf(lines);
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups a table, not the fields of a form.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.

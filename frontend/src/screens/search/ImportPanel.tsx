@@ -70,8 +70,10 @@ export function ImportPanel({ search }: { search: Search }) {
             },
             {
               name: texts.imported.keptAs,
-              show: ({ field }) =>
-                field === "extra" ? texts.imported.extraColumn : fieldWord(field),
+              show: ({ field, unread }) => {
+                if (field === "extra") return texts.imported.extraColumn;
+                return unread ? texts.imported.unread(fieldWord(field), unread) : fieldWord(field);
+              },
             },
             { name: texts.imported.lines, number: true, show: ({ lines }) => whole(lines) },
           ]}

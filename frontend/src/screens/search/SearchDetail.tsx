@@ -22,7 +22,7 @@ import {
   toastError,
   whole,
 } from "@/kit";
-import { LineProblems } from "@/screens/batches/Mapping";
+import { LineProblems } from "@/screens/batches/LineProblems";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/search";
 import { Completeness } from "./Completeness";
@@ -35,6 +35,7 @@ import {
   placeOf,
   placesOf,
   type Search,
+  searchScreen,
   shaped,
   titleOf,
 } from "./data";
@@ -110,7 +111,10 @@ function Found({ search, changes }: { search: Search; changes: Changes }) {
       {search.problems.length > 0 && (
         <Panel
           title={texts.searchDetail.linesWithProblems}
-          about={texts.searchDetail.whatWasLeftOut}
+          about={texts.searchDetail.whatWasLeftOut(
+            search.problems.filter((one) => one.is_left_out).length,
+            search.problems.length,
+          )}
         >
           <LineProblems problems={search.problems} />
         </Panel>
@@ -179,7 +183,7 @@ function Commands({ search }: { search: Search }) {
     onSuccess: (answer, { word }) => {
       setAsking(false);
       void queries.invalidateQueries({ queryKey: ["searches"] });
-      if (word === "rerun") go(`/search/${answer.record.id}`);
+      if (word === "rerun") go(searchScreen(answer.record.id, search.source));
     },
     onError: (error) => toastError(error),
   });

@@ -1,7 +1,7 @@
 import { Link } from "@/app/router";
 import { causeOf, Empty, Failure, Meter, money, Panel, Skeleton, Status, short, Time } from "@/kit";
 import { texts } from "@/texts/search";
-import { kindOf, LIVE, placeOf, type Search, titleOf, useSearches } from "./data";
+import { kindOf, LIVE, placeOf, type Search, searchScreen, titleOf, useSearches } from "./data";
 
 /** Every search, the newest first; those that run show how far they are. */
 export function SearchList() {
@@ -42,7 +42,7 @@ function SearchRow({ search }: { search: Search }) {
   const left = progress.requests_left ?? 0;
   return (
     <li>
-      <Link to={`/search/${search.id}`} className="search-line">
+      <Link to={searchScreen(search.id, search.source)} className="search-line">
         <div className="row apart">
           <span className="cut">
             <strong className="foreign">{kindOf(search)}</strong>{" "}

@@ -53,6 +53,10 @@ export const LIVE = new Set(["Queued", "InProgress"]);
 /** The source of what people bring: nothing is asked of anybody, and nothing costs. */
 export const FILE = "file";
 
+/** Where a search is shown; that of a file stands with the imports. */
+export const searchScreen = (id: string, source: string): string =>
+  source === FILE ? `/batches/file/${id}` : `/search/${id}`;
+
 type Asked = Pick<Search, "business_type" | "source">;
 
 /** What was looked for; a file holds what somebody put into it. */

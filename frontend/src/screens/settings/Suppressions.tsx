@@ -23,6 +23,7 @@ import { linesOf } from "@/screens/batches/model";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/settings";
 import { useChange } from "./change";
+import { StoppedCompanies } from "./StoppedCompanies";
 
 type Entry = Schemas["SuppressionOut"];
 type Wanted = Pick<Schemas["SuppressionsIn"], "values" | "reason">;
@@ -34,6 +35,15 @@ const KINDS: Record<string, string> = {
 const ENTRIES = ["suppressions"] as const;
 
 export function Suppressions() {
+  return (
+    <div className="stack wide">
+      <StoppedCompanies />
+      <Hashes />
+    </div>
+  );
+}
+
+function Hashes() {
   const [isAdding, setAdding] = useState(false);
   const [freeing, setFreeing] = useState<Entry | null>(null);
   const { change, busy } = useChange(ENTRIES);
@@ -47,7 +57,7 @@ export function Suppressions() {
   return (
     <Panel
       flush
-      title={common.doNotContact}
+      title={texts.suppressions.addresses}
       about={texts.suppressions.emailAddresses}
       actions={
         <Button icon="plus" look="primary" onClick={() => setAdding(true)}>
@@ -65,7 +75,7 @@ export function Suppressions() {
         </Empty>
       ) : (
         <Table
-          label={common.doNotContact}
+          label={texts.suppressions.addresses}
           rows={rows}
           keyOf={(entry) => entry.id}
           columns={[

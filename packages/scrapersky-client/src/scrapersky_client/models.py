@@ -1166,6 +1166,7 @@ class FileLookOut(TypedDict):
     known_companies: int
     places: int
     problems: list[LineProblem]
+    problems_count: int
     rows: int
 
 
@@ -1237,6 +1238,7 @@ class ImportedColumn(TypedDict):
     field: str
     heading: str
     lines: int
+    unread: NotRequired[int]
 
 
 class InformedIn(TypedDict):
@@ -1404,7 +1406,10 @@ LegalBasis: TypeAlias = 'Literal["consent", "contract", "legal_obligation", "vit
 class LineProblem(TypedDict):
     """What is wrong with a line."""
 
+    field: NotRequired[str | None]
+    is_left_out: NotRequired[bool]
     line: int
+    value: NotRequired[str | None]
     why: str
 
 

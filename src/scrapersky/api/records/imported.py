@@ -1,5 +1,6 @@
 """What an import came to: what was kept of every column, and what differs from what is known."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -15,6 +16,7 @@ from scrapersky.api.records.router import address_of
 from scrapersky.api.schema import NOT_FOUND, REFUSALS
 from scrapersky.curation.lead_import import HEADINGS, import_action
 from scrapersky.providers.files.column import OWN_FIELD, meaning_of
+from scrapersky.providers.files.nothing import NOTHING_WORDS, REACHED_BY
 from scrapersky.records.place_search import SEARCHES
 
 MOST_LINES: Final = 100_000
@@ -24,7 +26,8 @@ EXTRA: Final = "extra"
 router = APIRouter(tags=["records"])
 
 COLUMNS: Final = text(
-    """SELECT cell.key AS heading, count(*) AS lines FROM (
+    """SELECT cell.key AS heading, count(*) AS lines, count(*) FILTER (
+      WHERE rtrim(lower(btrim(cell.value)), '. ') = ANY(:nothing)) AS nothing FROM (
       SELECT p.raw->'row' AS row FROM place_search_hits h
       JOIN places_staging p ON p.id = h.place_id
       WHERE h.search_id = :search LIMIT :most) p, jsonb_each_text(p.row) AS cell
@@ -56,8 +59,10 @@ class ImportedColumn(BaseModel):
     field: str = Field(
         description="Where it went; `extra`: beside the others, as it is."
     )
-    lines: int = Field(
-        description="How many lines have a value in it, all of them kept."
+    lines: int = Field(description="How many lines have a value in it, all kept.")
+    unread: int = Field(
+        0,
+        description="How many of these are none for that field, and kept beside the others.",
     )
 
 
@@ -103,27 +108,41 @@ async def read_import(
     is_undone = action is not None and action.undone_at is not None
     open_id = action.id if action is not None and not is_undone else None
     made = await connection.execute(MADE, {"action": open_id})
-    headings = await connection.execute(COLUMNS, {**values, "most": MOST_LINES})
+    asked = {**values, "most": MOST_LINES, "nothing": [*NOTHING_WORDS]}
+    headings = await connection.execute(COLUMNS, asked)
     found = await connection.execute(DIFFERENCES, {**values, "most": MOST_DIFFERENCES})
     return ImportOut(
         action_id=open_id,
         undone_at=action.undone_at if action is not None else None,
         made={row.kind: row.made for row in made},
-        columns=columns_of(headings.all(), search.params.get(HEADINGS) or {}),
+        columns=columns_of(
+            headings.all(), search.params.get(HEADINGS) or {}, search.problems
+        ),
         problems=search.problems,
         differences=[ImportDifference(**row._asdict()) for row in found],
     )
 
 
-def columns_of(rows: Sequence[Any], written: Mapping[str, str]) -> list[ImportedColumn]:
+def columns_of(
+    rows: Sequence[Any],
+    written: Mapping[str, str],
+    problems: Sequence[Mapping[str, Any]],
+) -> list[ImportedColumn]:
     """Say where each column went; of two that mean the same, the second is kept beside."""
-    return [
-        ImportedColumn(
-            heading=written.get(row.heading) or row.heading,
-            field=row.heading
-            if row.heading.startswith(OWN_FIELD)
-            else meaning_of(row.heading) or EXTRA,
-            lines=row.lines,
-        )
-        for row in rows
-    ]
+    unread = Counter(problem.get("field") for problem in problems)
+    columns = []
+    for row in rows:
+        is_own = row.heading.startswith(OWN_FIELD)
+        field = row.heading if is_own else meaning_of(row.heading) or EXTRA
+        lines = row.lines - row.nothing if field in REACHED_BY else row.lines
+        if lines:
+            heading = written.get(row.heading) or row.heading
+            columns.append(
+                ImportedColumn(
+                    heading=heading,
+                    field=field,
+                    lines=lines,
+                    unread=unread.pop(field, 0),
+                )
+            )
+    return columns

@@ -36,7 +36,7 @@ from scrapersky.providers.files.upload import (
     read_preview,
     store_renamed,
 )
-from scrapersky.providers.source import FoundPlace, RowProblem
+from scrapersky.providers.source import FoundPlace, RowProblem, said_of
 
 MAX_FILE_BYTES: Final = 500 * 1024**2
 MAX_PREVIEW_BYTES: Final = LARGEST_WORKBOOK
@@ -129,6 +129,11 @@ class LineProblem(BaseModel):
 
     line: int
     why: str
+    is_left_out: bool = Field(
+        False, description="The line was not imported; otherwise all but the value was."
+    )
+    field: str | None = Field(None, description="What the value was to be.")
+    value: str | None = None
 
 
 class KnownDifferenceOut(BaseModel):
@@ -156,6 +161,7 @@ class FileLookOut(BaseModel):
     places: int = Field(description="Businesses found in them.")
     duplicates: int
     problems: list[LineProblem] = Field(description="The first hundred.")
+    problems_count: int = Field(description="How many there are in these rows.")
     known_companies: int = Field(description="Rows that are of companies you know.")
     differences_count: int
     differences: list[KnownDifferenceOut] = Field(
@@ -212,6 +218,7 @@ async def preview_file(
         places=look.places,
         duplicates=look.duplicates,
         problems=[problem_out(problem) for problem in look.problems],
+        problems_count=look.problems_count,
         known_companies=known.lines,
         differences_count=len(known.differences),
         differences=[
@@ -255,7 +262,7 @@ def fields_of(asked: list[str]) -> list[str]:
 
 def problem_out(problem: RowProblem) -> LineProblem:
     """Write what is wrong with a line."""
-    return LineProblem(line=problem.line, why=problem.why)
+    return LineProblem.model_validate(said_of(problem))
 
 
 @router.post(

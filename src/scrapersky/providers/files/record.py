@@ -29,6 +29,7 @@ from scrapersky.providers.value import (
 )
 
 PROVIDER = "file"
+MAX_NOTED_CHARACTERS = 60
 EMAIL = re.compile(r"^[^@\s<>()\"',;]{1,64}@[^@\s<>()\"',;]+\.[^@\s<>()\"',;.]{2,}$")
 WRAPPED = re.compile(r'^="(.*)"$', re.DOTALL)
 FORMULA = re.compile(r"^(?:=|[+\-@].*[|!=]|[@\-+].*\()", re.DOTALL)
@@ -134,15 +135,24 @@ class FileRecord:
         return join_parts((self.street, place, self.region, self.country))
 
 
+@dataclass(frozen=True, slots=True)
+class RowNote:
+    """A value that was left out of a row, and why."""
+
+    why: str
+    field: str | None = None
+    value: str | None = None
+
+
 @dataclass(slots=True)
 class RowNotes:
     """What was left out of a row, and why."""
 
-    texts: list[str] = field(default_factory=list)
+    all: list[RowNote] = field(default_factory=list)
 
-    def add(self, text: str) -> None:
+    def add(self, why: str, field: str | None = None, value: str | None = None) -> None:
         """Remember one thing."""
-        self.texts.append(text)
+        self.all.append(RowNote(why, field, value and value[:MAX_NOTED_CHARACTERS]))
 
 
 def clean_cell(text: str, meaning: str | None, notes: RowNotes) -> str | None:
@@ -157,7 +167,7 @@ def clean_cell(text: str, meaning: str | None, notes: RowNotes) -> str | None:
         cell = cell[1:]
     is_phone = meaning == "phone" and PHONE.match(cell) is not None
     if meaning is not None and FORMULA.match(cell) and not is_phone:
-        notes.add(f"a formula is not a value for {meaning}")
+        notes.add(f"a formula is not a value for {meaning}", meaning, cell)
         return None
     return cell or None
 
@@ -174,14 +184,15 @@ def record_from_cells(cells: Mapping[str, str], notes: RowNotes) -> FileRecord:
         if (found := website_of(part))
     )
     if cells.get("website") and not websites:
-        notes.add("the website is not a URL")
+        notes.add("not the address of a website", "website", cells["website"])
     emails = tuple(
         WRAPPED_EMAIL.sub(r"\1", part)
         for part in list_parts(cells, "email", r"[;,\s|]+")
     )
     good = tuple(part for part in emails if EMAIL.match(part))
-    if len(good) < len(emails):
-        notes.add("an e-mail address is none")
+    for part in emails:
+        if part not in good:
+            notes.add("not an e-mail address", "email", part)
     street = join_parts((cells.get("street"), cells.get("house_number")), " ")
     return FileRecord(
         id=cells.get("id"),
@@ -216,6 +227,13 @@ def in_spoken_order(name: str | None) -> str | None:
     name = " ".join(name.split())
     turned = LAST_NAME_FIRST.match(name)
     return f"{turned[2]} {turned[1]}" if turned else name
+
+
+def note_unread_phones(record: FileRecord, region: str | None, notes: RowNotes) -> None:
+    """Say which phone numbers are none; they are kept beside the others as they are."""
+    for written in record.phones:
+        if not stored_phones((written,), record.country or region):
+            notes.add("not a phone number", "phone", written)
 
 
 def note_long_values(record: FileRecord, notes: RowNotes) -> None:

@@ -22,6 +22,7 @@ from scrapersky.providers.files.lines import (
     read_lines,
     record_from_overture,
 )
+from scrapersky.providers.files.nothing import REACHED_BY, is_nothing
 from scrapersky.providers.files.record import (
     PROVIDER,
     FileRecord,
@@ -30,6 +31,7 @@ from scrapersky.providers.files.record import (
     found_place,
     identify,
     note_long_values,
+    note_unread_phones,
     record_from_cells,
 )
 from scrapersky.providers.files.table import Row, read_table
@@ -289,8 +291,14 @@ def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowPr
     """Make a place of a row, or say why it is none."""
     notes = RowNotes(list(row.notes))
     record = record_of(row.cells, notes)
+    note_unread_phones(record, query.region, notes)
     note_long_values(record, notes)
-    problems = [RowProblem(row.line, note, is_fatal=False) for note in notes.texts]
+    problems = [
+        RowProblem(
+            row.line, note.why, is_fatal=False, field=note.field, value=note.value
+        )
+        for note in notes.all
+    ]
     if not record.is_usable:
         return None, [*problems, RowProblem(row.line, "neither a name nor a website")]
     dataset = query.dataset or Path(query.file or "").name
@@ -331,6 +339,8 @@ def record_of_cells(data: Json, notes: RowNotes) -> FileRecord:
     extra: Json = {}
     for column, value in data.items():
         meaning = meaning_of(column)
+        if meaning in REACHED_BY and is_nothing(value):
+            continue
         if meaning is not None and meaning not in cells:
             cells[meaning], headings[meaning] = value, column
         elif value and len(extra) < MOST_EXTRA:
@@ -382,11 +392,19 @@ def page_of(
     )
 
 
+def counted(count: int, one: str) -> str:
+    """Write how many there are of something."""
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
+
+
 def coverage_of(mark: FilePosition, query: PlaceQuery) -> Coverage:
     """Say how much of the file became places."""
     if mark.cut_by_limit:
         return Coverage((), why=f"stopped at the limit of {query.limit} places")
-    why = f"{mark.rows} rows: {mark.found} places, {mark.duplicates} duplicates"
+    why = f"{counted(mark.rows, 'row')}: {counted(mark.found, 'place')}"
+    if mark.duplicates:
+        why += f", {counted(mark.duplicates, 'duplicate')}"
     if mark.problems:
-        return Coverage((), why=f"{why}, {mark.problems} rows skipped")
+        skipped = counted(mark.problems, "row")
+        return Coverage((), why=f"{why}, {skipped} skipped")
     return Coverage((), is_complete=True, why=why)

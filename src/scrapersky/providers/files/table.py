@@ -11,7 +11,12 @@ from typing import TextIO
 from scrapersky.errors import BadPlaceFile
 from scrapersky.providers.files.column import meaning_of, meanings_of
 from scrapersky.providers.files.encoding import encoding_of
-from scrapersky.providers.files.record import PROVIDER, RowNotes, clean_cell
+from scrapersky.providers.files.record import (
+    PROVIDER,
+    RowNote,
+    RowNotes,
+    clean_cell,
+)
 from scrapersky.providers.source import Json, RowProblem
 from scrapersky.providers.value import text_of, website_of
 
@@ -27,7 +32,7 @@ class Row:
 
     line: int
     cells: Json
-    notes: tuple[str, ...] = ()
+    notes: tuple[RowNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,7 @@ def row_of(
         value = clean_cell(cell, meanings.get(index), notes)
         if value is not None and column not in found:
             found[column] = value
-    return Row(line, found, tuple(notes.texts))
+    return Row(line, found, tuple(notes.all))
 
 
 def usable_columns(header: list[str]) -> dict[int, str]:

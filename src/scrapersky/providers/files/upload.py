@@ -55,6 +55,8 @@ class FilePreview:
     places: int
     duplicates: int
     problems: tuple[RowProblem, ...]
+    """The first hundred."""
+    problems_count: int = 0
     found: tuple[FoundPlace, ...] = ()
     """The businesses themselves, to compare with what is known."""
 
@@ -105,6 +107,7 @@ def checked_rows(
         len(seen),
         duplicates,
         tuple(problems[:MAX_PROBLEMS]),
+        len(problems),
         tuple(seen.values()),
     )
 
