@@ -1,7 +1,8 @@
 """Make a database ready to work on: the right server, the right schema."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -10,6 +11,8 @@ from scrapersky.db.revision import current_revision, is_newer, revisions
 from scrapersky.errors import SchemaMismatch
 from scrapersky.records.check import check_database
 from scrapersky.settings import Settings
+
+MOST_NAMED: Final = 3
 
 
 async def prepare(
@@ -32,7 +35,7 @@ async def prepare(
         elif revision is None or settings.database_url is None:
             if revision != revisions()[-1]:
                 report("Updating the database")
-                report(f"Updated the database: {', '.join(await upgrade(engine))}")
+                report(f"Updated the database: {named(await upgrade(engine))}")
         elif revision != revisions()[-1]:
             raise SchemaMismatch(
                 f"The database is at revision {revision}; this ScraperSky needs "
@@ -43,6 +46,13 @@ async def prepare(
         await check_database(engine, settings.scheduler_system_user_id)
     finally:
         await engine.dispose()
+
+
+def named(migrations: Sequence[str]) -> str:
+    """Name some migrations, and count those of a new database."""
+    if len(migrations) <= MOST_NAMED:
+        return ", ".join(migrations)
+    return f"{len(migrations)} migrations, the last is {migrations[-1]}"
 
 
 async def upgrade(engine: AsyncEngine) -> tuple[str, ...]:

@@ -113,8 +113,7 @@ function Person({ record }: { record: Row }) {
 }
 
 /** What a file says is kept like what a person writes, with who brought the file. */
-const isImported = (snippet: string | null | undefined) => snippet?.startsWith(IMPORTED) === true;
-const IMPORTED = "imported by";
+const isImported = (snippet: string | null | undefined) => /^imported by /.test(snippet ?? "");
 
 function PhoneLine({ record, detail }: { record: Row; detail: DetailAnswer }) {
   const phone = text(record.phone);

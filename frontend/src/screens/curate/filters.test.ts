@@ -1,6 +1,24 @@
 import { expect, describe as group, it } from "vitest";
 import { filtered } from "@/api/kinds";
-import { conditionOf, describe, readFilter, readFilters, toggled, writeFilter } from "./filters";
+import {
+  conditionOf,
+  describe,
+  fieldWord,
+  readFilter,
+  readFilters,
+  toggled,
+  writeFilter,
+} from "./filters";
+
+group("fields", () => {
+  // What the timeline of a company may name; nobody reads "Email contact id".
+  it.each(["email_contact_id", "decision_maker_id", "owner_id", "search_id"])(
+    "%s has a word",
+    (field) => {
+      expect(fieldWord(field)).not.toMatch(/\bid\b/);
+    },
+  );
+});
 
 group("filters", () => {
   it("come back from the address as they went in", () => {

@@ -66,7 +66,7 @@ export function ImportPanel({ search }: { search: Search }) {
           columns={[
             {
               name: texts.imported.column,
-              show: ({ heading }) => <span className="foreign">{heading}</span>,
+              show: ({ heading }) => <span className="foreign heading">{heading}</span>,
             },
             {
               name: texts.imported.keptAs,

@@ -130,7 +130,8 @@ class LineProblem(BaseModel):
     line: int
     why: str
     is_left_out: bool = Field(
-        False, description="The line was not imported; otherwise all but the value was."
+        default=False,
+        description="The line was not imported; otherwise all but the value was.",
     )
     field: str | None = Field(None, description="What the value was to be.")
     value: str | None = None
