@@ -256,6 +256,21 @@ async def test_a_phone_number_as_people_write_it_found_nothing(
     ).to_be_visible()
 
 
+async def test_a_number_without_an_address_was_written_without_a_space(
+    page: Page, app: RunningApp
+) -> None:
+    await app.run(
+        "UPDATE contacts SET phone = '+442079460019', email = NULL"
+        " WHERE email = 'info@shop-8.example'"
+    )
+    await page.goto("/curate/contacts?q=020%207946%200019")
+    row = page.locator(".grid-row").filter(has_text="+44 20 7946 0019")
+    await row.click(position={"x": 60, "y": 8})
+
+    pane = page.get_by_label("Details of one contact")
+    await expect(pane.get_by_role("heading", level=2)).to_have_text("+44 20 7946 0019")
+
+
 async def test_domains_that_a_decision_changes_nothing_for_were_counted_as_to_decide(
     page: Page, app: RunningApp
 ) -> None:

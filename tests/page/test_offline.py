@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 
+from scrapersky.api.middleware.idempotency import HOLD_TIMEOUT
 from sdk_tests.rig.port import free_port
 from sdk_tests.rig.waiting import HUNG, wait_until
 from tests.cli.rig import CLEAN, COMMAND
@@ -123,7 +124,8 @@ async def decide(page: Page, first: int, last: int) -> None:
 
 async def until_contacted(server: KilledServer, least: int) -> int:
     query = "SELECT count(*) FROM companies WHERE lead_status = 'Contacted'"
-    async with asyncio.timeout(HUNG):
+    # The request that a killed server had in hand is held for it before it is sent again.
+    async with asyncio.timeout(HUNG + HOLD_TIMEOUT.total_seconds()):
         while (await server.run(query))[0][0] < least:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.02)
     return int((await server.run(query))[0][0])

@@ -110,6 +110,17 @@ async def test_settings_listed_no_company_that_must_not_be_contacted(
     stopped = "SELECT name FROM companies WHERE lead_status = 'Do Not Contact'"
     await until_stored(app, stopped, [("Arnold",)])
 
+    # Nothing on the record proposes to write to them all the same.
+    await (
+        page.get_by_role("row")
+        .filter(has_text="Arnold")
+        .click(position={"x": 60, "y": 8})
+    )
+    pane = page.get_by_label("Details of one company")
+    contacted = pane.get_by_role("button", name="Contacted")
+    await expect(contacted).to_be_visible()
+    await expect(contacted).not_to_have_class(re.compile("primary"))
+
     await page.goto("/settings/suppressions")
     listed = page.get_by_role("region", name="Companies not to contact")
     await expect(listed.get_by_role("link", name="Arnold")).to_be_visible()
@@ -206,6 +217,9 @@ async def test_what_an_import_changes_was_only_shown_afterwards(
     assert await violations(page) == []
     await dialog.get_by_role("button", name="Import 2 lines").click()
     await expect(page).to_have_url(re.compile("/batches/file/"))
+    # What came of an import stood under Search.
+    here = page.get_by_role("navigation", name="Screens").locator("[aria-current=page]")
+    await expect(here).to_have_text("Import")
     await until_stored(
         app, "SELECT params->>'replaces_known' FROM place_searches", [("true",)]
     )

@@ -1,7 +1,7 @@
 /** A value of a record as its column shows it. */
 import type { ReactNode } from "react";
 import { type Column, written } from "@/api/kinds";
-import { bytes, percent, Status, Sureness, short, Time, valueWord } from "@/kit";
+import { bytes, percent, phoneShown, Status, Sureness, short, Time, valueWord } from "@/kit";
 import { FollowUpDay } from "./FollowUp";
 import { list, number, otherOwner, type Row, readable, text, webAddress } from "./model";
 import { isOwn, ownShown } from "./own";
@@ -63,7 +63,7 @@ const titled: Shown = (column, row) => {
           <WholeAddress value={name} />
         </span>
       ) : (
-        name && <span className="foreign cut strong">{name}</span>
+        name && <span className="foreign cut strong">{phoneShown(name)}</span>
       )}
       {more && <span className="foreign cut small soft">{more}</span>}
     </span>

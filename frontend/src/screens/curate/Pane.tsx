@@ -79,7 +79,7 @@ export default function Pane({
     <aside className="pane" aria-label={texts.pane.detailsOfOne(kind.one)}>
       <header className="pane-head">
         <div className="grow">
-          <h2 className="foreign">{row || detail.data ? kind.label(record) : "…"}</h2>
+          <h2 className="foreign">{row || detail.data ? phoneShown(kind.label(record)) : "…"}</h2>
           {!isLead && <p className="small soft foreign">{kind.under(record)}</p>}
         </div>
         <IconButton icon="up" label={texts.pane.previous} small onClick={() => onStep(-1)} />
