@@ -21,8 +21,8 @@ export const texts = {
     columnInWords: (place: number) => `column ${place}`,
   },
   lineProblems: {
-    cause: (lines: number, field: string | null, why: string, isLeftOut: boolean) =>
-      `${[field, why].filter(Boolean).join(": ")} (${plural(lines, "line")}${isLeftOut ? ", left out" : ""})`,
+    cause: (lines: number, what: string, isLeftOut: boolean) =>
+      `${what} (${plural(lines, "line")}${isLeftOut ? ", left out" : ""})`,
     line: (line: string, value: string | null) =>
       value ? `Line ${line}: ${value}` : `Line ${line}`,
     more: (lines: number) => plural(lines, "more line"),

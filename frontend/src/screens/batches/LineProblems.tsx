@@ -29,13 +29,13 @@ export function LineProblems({ problems }: { problems: readonly LineProblem[] })
 function Cause({ lines }: { lines: readonly LineProblem[] }) {
   const [first] = lines;
   if (!first) return null;
-  const field = first.field ? fieldWord(first.field) : null;
+  const what = first.field
+    ? `${fieldWord(first.field)}: ${first.why}`
+    : first.why.charAt(0).toUpperCase() + first.why.slice(1);
   const rest = lines.length - FIRST_SHOWN;
   return (
     <>
-      <strong>
-        {texts.lineProblems.cause(lines.length, field, first.why, first.is_left_out === true)}
-      </strong>
+      <strong>{texts.lineProblems.cause(lines.length, what, first.is_left_out === true)}</strong>
       <ul className="soft">
         {lines.slice(0, FIRST_SHOWN).map(({ line, value }, place) => (
           <li key={place} className="foreign">

@@ -117,7 +117,9 @@ export function Mapping({ look, replacesKnown, onFields, onReplaceKnown }: Mappi
           {
             name: texts.mapping.column,
             show: ({ heading, place }) => (
-              <span className="foreign heading">{heading || texts.mapping.columnNumber(place + 1)}</span>
+              <span className="foreign heading">
+                {heading || texts.mapping.columnNumber(place + 1)}
+              </span>
             ),
           },
           {
