@@ -149,7 +149,9 @@ async def test_a_file_is_submitted_whole(
     await expect(dialog).to_contain_text("Choose the column with the name")
     await dialog.get_by_label("Import Trader as").select_option(label="Name")
     await expect(dialog).to_contain_text("Of the first 3 rows: 2 businesses")
-    await expect(dialog).to_contain_text("Neither a name nor a website (1 line, left out)Line 4")
+    await expect(dialog).to_contain_text(
+        "Neither a name nor a website (1 line, left out)Line 4"
+    )
     assert await violations(page) == []
     await dialog.get_by_role("button", name="Import traders.xlsx").click()
 
