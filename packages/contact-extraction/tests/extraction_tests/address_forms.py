@@ -294,4 +294,9 @@ FORMS: dict[str, tuple[str, str, list[Place]]] = {
         "<p>Ved Stranden 20 B, kld.<br>DK 9000 Aalborg</p>",
         [("Ved Stranden 20 B", "9000", "Aalborg")],
     ),
+    "ca: code behind the country": (
+        "ca",
+        "<p>439 King Street West, Fifth Floor<br>Toronto, Ontario, Canada<br>M5V 1K4</p>",
+        [("439 King Street West", "M5V 1K4", "Toronto")],
+    ),
 }  # fmt: skip

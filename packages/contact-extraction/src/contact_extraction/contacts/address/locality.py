@@ -52,7 +52,9 @@ def read_locality(tail: list[Piece], postcode: re.Pattern[str]) -> Locality:
     place = Locality()
     last_line = tail[0].line if tail else 0
     for count, piece in enumerate(tail):
-        if count > 6 or piece.line - last_line > 1 or place.country:
+        if count > 6 or piece.line - last_line > 1:
+            break
+        if place.country and not (not place.code and _DOORS_CODE.fullmatch(piece.text)):
             break
         if is_place_label(piece.text) or _ONLY_BOX.match(piece.text):
             last_line = piece.line
@@ -265,6 +267,10 @@ _BOX_BEFORE: Final = re.compile(
 # "2861 XE te Bergambacht"
 _IN_TOWN: Final = re.compile(r"^te (?=[A-Z])")
 _COUNTY: Final = re.compile(r"(?:Co\.?|County)\s")
+# "Toronto, Ontario, Canada" and then "M5V 1K4": no other number is written like these.
+_DOORS_CODE: Final = re.compile(
+    rf"{POSTCODES['CA']}|{POSTCODES['GB']}|{EIRCODE.pattern}"
+)
 _DUBLIN: Final = re.compile(r"(Dublin)\s\d{1,2}W?$")
 # "OT Rehbach": a part of the town whose code follows.
 _PART_OF_TOWN: Final = re.compile(
