@@ -110,7 +110,7 @@ class _Index:
                 self.owners.setdefault(link.email.address, link)
             if link.phone is not None:
                 self.owners.setdefault(_number(link.phone), link)
-                self.direct.setdefault(link.person.name, []).append(link.phone)
+                self.direct.setdefault(link.person.called, []).append(link.phone)
 
     def group_of(self, email: Email) -> Group | None:
         """Give the group an address stands in."""
@@ -129,7 +129,7 @@ class _Index:
     def is_of_another(self, phone: Phone, names: AbstractSet[str | None]) -> bool:
         """Say whether a number is somebody's alone who is none of those named."""
         link = self.owners.get(_number(phone))
-        return link is not None and link.person.name not in names
+        return link is not None and link.person.called not in names
 
 
 def _number(phone: Phone) -> str:
@@ -161,10 +161,10 @@ def card_of(
     return ContactCard(
         email=email,
         phone=voice,
-        name=person.name if person else None,
+        name=person.called if person else None,
         role=person.role if person else None,
         phones=phones,
-        direct=tuple(index.direct.get(person.name, ())) if person else (),
+        direct=tuple(index.direct.get(person.called, ())) if person else (),
         is_shared=link is not None and link.is_shared,
         address=address,
         socials=contacts.socials,
@@ -191,7 +191,7 @@ def values(
         seen = person.evidence
         if link.is_shared:
             seen = tuple(replace(one, method=Method.LEGAL_NOTICE) for one in seen)
-        yield "name", person.name, seen, sure
+        yield "name", person.called, seen, sure
         if person.role is not None:
             sure = role_confidence(sure)
             yield "role", person.role, person.evidence, sure

@@ -102,7 +102,7 @@ def _card(
     if person.is_provider and standing < PROVIDER_STANDING:
         standing, reason = PROVIDER_STANDING, "the legal notice names them alone"
     return PersonCard(
-        name=person.name,
+        name=person.called,
         key=key,
         role=person.role,
         seniority=seniority,

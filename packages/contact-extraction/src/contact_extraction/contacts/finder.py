@@ -55,6 +55,7 @@ from contact_extraction.contacts.ownership import (
 )
 from contact_extraction.contacts.page_text import PageText, page_text
 from contact_extraction.contacts.person import PersonClues, find_people
+from contact_extraction.contacts.person.namesake import find_namesake
 from contact_extraction.contacts.phone import find_numbers
 from contact_extraction.contacts.place import guess_regions
 from contact_extraction.contacts.provider import link_provider, provider_of
@@ -64,7 +65,7 @@ from contact_extraction.email_quality import judge_email
 from contact_extraction.html import HtmlPage, parse_page
 from contact_extraction.html.sight import SEEN
 from contact_extraction.seniority import Seniority, seniority_of
-from contact_extraction.text import compact, without_degrees
+from contact_extraction.text import compact
 
 MAX_EVIDENCE: Final = 5
 MIN_WORDS: Final = 2
@@ -111,7 +112,12 @@ def contacts_of(page: HtmlPage, url: str, *, hints: Hints = NO_HINTS) -> Contact
             reachable=_lines_of((*emails.values(), *phones.values())),
             streets=tuple((f.start, f.end) for f in streets if f.end),
         )
-        people = by_key([*find_people(sheet, known), *data.people])
+        found = [*find_people(sheet, known), *data.people]
+        firms = [spelt for name in names[:1] for spelt in (name.value, *name.also)]
+        keys = (one.key for one in found)
+        if namesake := find_namesake(sheet, _host(url) or "", firms, keys):
+            found.append(namesake)
+        people = by_key(found)
     return assembled(
         sheet,
         url,
@@ -363,7 +369,7 @@ def _phone(cite: Cite, setting: PageContext, seen: list[PhoneSighting]) -> Phone
 def _person(cite: Cite, place: int, seen: list[PersonSighting]) -> PersonEntry:
     return PersonEntry(
         place=place,
-        name=without_degrees(seen[0].value),
+        name=seen[0].value,
         degree=_first(f.degree for f in seen),
         role=_best_role(f.role for f in seen),
         is_customer=all(f.is_customer for f in seen),

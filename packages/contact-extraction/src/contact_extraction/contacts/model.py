@@ -6,6 +6,7 @@ from typing import Final
 
 from contact_extraction.email_quality import EmailQuality
 from contact_extraction.html.sight import LEAST_SEEN, SEEN
+from contact_extraction.text import without_degrees
 
 
 class Method(StrEnum):
@@ -154,6 +155,11 @@ class PersonEntry(Value):
     """What they were called to, as it stands beside the name: MD, Dr., Esq."""
     is_provider: bool = False
     """The only one whom a legal notice names as the provider, and no company."""
+
+    @property
+    def called(self) -> str:
+        """Give the name without the degrees that may be written behind it."""
+        return without_degrees(self.name)
 
     @property
     def is_of_business(self) -> bool:

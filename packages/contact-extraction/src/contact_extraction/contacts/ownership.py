@@ -505,7 +505,7 @@ def is_ours(name: str, setting: PageContext) -> bool:
 
 
 def is_of_maker(setting: PageContext, seen: Sequence[PersonSighting]) -> bool:
-    """Say whether somebody is named for the website or for data, and for nothing else."""
+    """Say whether somebody is named for the website, for data or an authority alone."""
     if any(found.role for found in seen):
         return False
     last = len(setting.sheet.lines)
@@ -514,9 +514,11 @@ def is_of_maker(setting: PageContext, seen: Sequence[PersonSighting]) -> bool:
         for found in seen[:MAX_WEIGHED]
         if 0 <= found.line < last
     )
-    if not any(other is not None and other.why in _MAKES for other in above):
+    # Who is named in a legal statement below an authority works there.
+    makes = (*_MAKES, WHY["body"], WHY["label"]) if setting.is_privacy else _MAKES
+    if not any(other is not None and other.why in makes for other in above):
         return False
-    return owner_of(setting, seen).why in _MAKES
+    return owner_of(setting, seen).why in makes
 
 
 def _stands_under(setting: PageContext, found: Sighting) -> ValueOwner | None:

@@ -273,7 +273,7 @@ def test_a_role_in_the_plural_is_that_of_each() -> None:
         ('<h3>Robert "Bob" Keller</h3><p>President</p>', 'Robert "Bob" Keller'),
         ("<p>Elizabeth (Beth) Tran, Office Manager</p>", "Elizabeth (Beth) Tran"),
         ("<h4>J.D. Pruitt</h4><p>Realtor</p>", "J.D. Pruitt"),
-        ("<h1>Helen Park, PsyD</h1><p>Psychologist</p>", "Helen Park"),
+        ("<h1>Helen Park, PsyD</h1><p>Psychologist</p>", "Helen Park, PsyD"),
         ("<p>Vicar: Revd Thomas Ogilvie, 0113 278 4411</p>", "Thomas Ogilvie"),
         ("<p>studio aboud</p><p>Dr. Karim Aboud welcomes you</p>", "Karim Aboud"),
     ],

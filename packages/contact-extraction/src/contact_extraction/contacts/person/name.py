@@ -52,7 +52,7 @@ GLUED_DEGREE: Final = re.compile(
     r"Läs|Læs|Více|Więcej|Zobacz|Zobrazit)$"
 )
 _TITLE_BEFORE: Final = re.compile(
-    r"(?<!\w)(?:(?:dra?|dña|sig|prof|m[rs]|mrs|mag|ing|dipl|dott|avv|sra?|srta|rev|hon|lic|arq|arch|geom|"
+    r"(?<!\w)(?:(?:dra?|fr|pfr|ks|cllr|revd|capt|dña|sig|prof|m[rs]|mrs|mag|ing|dipl|dott|avv|sra?|srta|rev|hon|lic|arq|arch|geom|"
     r"rag|mgr|bc|mudr|mddr|judr|mvdr|phdr|rndr|paeddr|ir|drs|dhr|mevr|lek|adw|inż|not|apl|av|dt|uzm|tech|r\.\s?pr)\.|"
     r"dott\.?\s?ssa\.?|prof\.?\s?ssa\.?)"
     r"(?:[\s-]?(?:\w{2,5}|h\.\s?c)\.|\s?\((?:fh|tu|th|ba|htl|univ\.?)\)){0,4}\s?$",
