@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
+from scrapersky.api.middleware import idempotency
 from scrapersky.records import Company
+from sdk_tests.rig.waiting import HUNG
 from tests.api.gateway.rig import House, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -160,6 +163,40 @@ async def test_a_request_whose_process_died_is_taken_over(house: House) -> None:
     answer = await create(house, key, body)
 
     assert answer.status_code == 201
+
+
+async def test_a_killed_request_kept_its_key_for_minutes(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idempotency, "HOLD_RENEWAL_SECONDS", 0.05)
+    key = uuid4().hex
+    holds: list[object] = []
+
+    async def hold() -> object:
+        return await house.scalar(
+            "SELECT held_until FROM idempotency_keys WHERE key = :key", key=key
+        )
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield f"{key}1.example\n".encode()
+        holds.append(await hold())
+        async with asyncio.timeout(HUNG):
+            while (renewed := await hold()) == holds[0]:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.02)
+        holds.append(renewed)
+        yield f"{key}2.example\n".encode()
+
+    answer = await house.send(
+        "POST",
+        "/domains/import",
+        house.admin,
+        headers={"Idempotency-Key": key, "Content-Type": "text/csv"},
+        content=lines(),
+    )
+
+    assert answer.status_code == 200, answer.text
+    assert [type(each) for each in holds] == [datetime, datetime]
+    assert timedelta(seconds=30) >= idempotency.HOLD_TIMEOUT
 
 
 @pytest.mark.parametrize("key", ["", " ", "x" * 201, "a b", "\t", "é"])

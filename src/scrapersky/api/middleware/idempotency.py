@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 import re
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -38,8 +39,9 @@ HEADER: Final = "idempotency-key"
 KEYED_METHODS: Final = frozenset({"POST", "PATCH"})
 """What takes a key: a PUT or DELETE sent twice is the same anyway."""
 ANSWER_RETENTION: Final = timedelta(hours=24)
-HOLD_TIMEOUT: Final = timedelta(minutes=2)
-"""How long the first request may work before another takes its place."""
+HOLD_TIMEOUT: Final = timedelta(seconds=20)
+"""How long after its process died a request that works in chunks keeps others waiting."""
+HOLD_RENEWAL_SECONDS: Final = 5.0
 WAIT_SECONDS: Final = 8.0
 """Seconds that a second request waits for the first one's answer."""
 POLL_SECONDS: Final = 0.1
@@ -74,8 +76,8 @@ class IdempotentRequest:
     """One request with a key: whose, to which route.
 
     Its row is written in the transaction of the request and commits with it. A route
-    that works in chunks commits the row first, and it is held for that route until
-    `held_until`.
+    that works in chunks commits the row first, and renews its `held_until` while it
+    works.
     """
 
     transaction: RequestTransaction
@@ -123,10 +125,34 @@ class IdempotentRequest:
             )
         )
 
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Keep others from taking the place of a request that works in chunks."""
+        renewing = asyncio.create_task(self._renew()) if self.in_chunks else None
+        try:
+            yield
+        finally:
+            if renewing is not None:
+                renewing.cancel()
+                await asyncio.wait([renewing])
+
+    async def _renew(self) -> None:
+        until = func.clock_timestamp() + HOLD_TIMEOUT
+        while True:
+            await asyncio.sleep(HOLD_RENEWAL_SECONDS)
+            with suppress(SQLAlchemyError, OSError):
+                async with self.engine.begin() as connection:
+                    await connection.execute(
+                        update(IdempotencyKey)
+                        .where(*self._mine(), IdempotencyKey.holder == self.holder)
+                        .where(IdempotencyKey.status.is_(None))
+                        .values(held_until=until)
+                    )
+
     async def release(self) -> None:
         """Let the same key be tried again after work in chunks has failed.
 
-        Where that was because the database is away, the key is free after `HELD`.
+        Where that was because the database is away, it is free after `HOLD_TIMEOUT`.
         """
         mine = (*self._mine(), IdempotencyKey.holder == self.holder)
         with suppress(SQLAlchemyError, OSError):

@@ -190,7 +190,8 @@ class RequestLimits:
 
         idempotent.transaction.before_commit(keep)
         try:
-            await self.app(scope, hashed, recorded)
+            async with idempotent.held():
+                await self.app(scope, hashed, recorded)
         finally:
             if idempotent.in_chunks and recorded.status >= FIRST_ERROR:
                 await asyncio.shield(idempotent.release())
