@@ -346,7 +346,7 @@ async def test_a_business_list_is_looked_at_before_anything_is_stored(
     assert [column["field"] for column in again["columns"]] == [*chosen[:3], None]
     assert (again["rows"], again["places"]) == (4, 2)
     assert [(p["line"], p["why"]) for p in again["problems"]] == [
-        (4, "the website is not a URL"),
+        (4, "not the address of a website"),
         (5, "neither a name nor a website"),
         (6, "5 cells where the header has 4"),
     ]

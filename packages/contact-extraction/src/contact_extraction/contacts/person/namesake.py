@@ -25,7 +25,7 @@ from contact_extraction.contacts.person.word import (
 from contact_extraction.html import words
 from contact_extraction.text import compact, spellings
 
-CONFIDENCE: Final = 0.8
+NAMESAKE_CONFIDENCE: Final = 0.8
 """How likely a business of such a name and domain is that person's: what we expect."""
 MIN_WORDS: Final = 2
 WORDS_WITH_TRADE: Final = 3
@@ -65,7 +65,7 @@ def find_namesake(
             line=_line_of(sheet, written),
             snippet=firm[:200],
             is_alone=True,
-            confidence=CONFIDENCE,
+            confidence=NAMESAKE_CONFIDENCE,
         )
     return None
 
