@@ -40,6 +40,7 @@ FIXED: Mapping[tuple[str, str], Any] = {
     ("idempotency_keys", "holder"): UUID(int=7),
     ("place_searches", "source"): "openstreetmap",
     ("api_keys", "scopes"): ["read"],
+    ("search_schedules", "every"): "weekly",
     ("webhook_endpoints", "format"): "event",
     ("webhook_endpoints", "schemes"): ["v1"],
     # Whoever delivers leaves it alone, and the row as it is.
