@@ -204,7 +204,9 @@ async def source_of(
 
 def part_of(source: FromClause, list_query: ListQuery, *names: str) -> Select[Any]:
     """Select some columns of the companies that are counted."""
-    meant = moved_to(source, wanted(COMPANIES, list_query))
+    meant = wanted(COMPANIES, list_query)
+    if source is not Company.__table__:
+        meant = moved_to(source, meant)
     return select(*(source.c[name] for name in names)).where(meant)
 
 
