@@ -21,7 +21,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 SOMEBODY = """SELECT c.email FROM contacts c WHERE c.name IS NOT NULL AND c.email IS NOT NULL
   AND (SELECT count(*) FROM page_contents p JOIN page_snapshots s USING (tenant_id, hash)
-    WHERE s.domain_id = c.domain_id AND p.base IS NOT NULL) > 1 ORDER BY c.id LIMIT 1"""
+    WHERE s.domain_id = c.domain_id AND p.base IS NOT NULL) > 1
+  AND EXISTS (SELECT FROM contact_evidence mine JOIN contact_evidence others USING (page_id)
+    WHERE mine.contact_id = c.id AND others.contact_id <> c.id)
+  ORDER BY c.id LIMIT 1"""
+"""Somebody whose page is not theirs alone: what it proves of others is in doubt without it."""
 CONTENTS = """SELECT c.hash, c.size, c.content, b.size AS base_size, b.content AS base_content
   FROM page_contents c LEFT JOIN page_contents b
     ON b.tenant_id = c.tenant_id AND b.hash = c.base"""
