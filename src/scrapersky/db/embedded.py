@@ -353,7 +353,8 @@ def make_home(home: Path, user: ServerUser) -> None:
         raise EmbeddedPostgresFailed(
             f"The data directory {home} lies inside {closed}, which the user "
             f"'{user.name}' that runs PostgreSQL for root may not enter.",
-            hint="Choose a place such as /var/lib/scrapersky with SCRAPERSKY_DATA_DIR.",
+            hint=f"Let others pass through it with `chmod o+x {closed}`, or choose another "
+            "place with SCRAPERSKY_DATA_DIR.",
         )
 
 

@@ -16,7 +16,9 @@ MAX_CHARACTERS: Final = 10_000
 
 def make_secret(path: Path) -> None:
     """Make a secret and keep it in a file, unless there is one."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Where root's PostgreSQL will be, its user passes through, and cannot list what is inside.
+    mode = 0o711 if os.geteuid() == 0 else 0o700
+    path.parent.mkdir(mode=mode, parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:
         file.write(f"{secrets.token_hex(SECRET_BYTES)}\n")
         file.flush()
