@@ -191,11 +191,11 @@ async def test_five_hundred_messy_lines_lost_address_person_revenue_and_remark(
             line[one] in row["More"].replace('\\"', '"')
             for one in ("Umsatz", "Bemerkung")
         )
-    told = await desk.get(f"/searches/{search}/import")
-    fields = {one["heading"]: one["field"] for one in told["columns"]}
+    result = await desk.get(f"/searches/{search}/import")
+    fields = {one["heading"]: one["field"] for one in result["columns"]}
     assert (fields["E-Mail"], fields["Ansprechpartner"]) == ("email", "person")
     assert (fields["Umsatz"], fields["Funktion"]) == ("extra", "role")
-    kept = {one["heading"]: one["lines"] for one in told["columns"]}
+    kept = {one["heading"]: one["lines"] for one in result["columns"]}
     assert kept == {
         name: count
         for name in HEADINGS
@@ -216,9 +216,9 @@ async def test_more_values_were_said_to_be_kept_than_could_be_read(desk: Desk) -
     left = {"is_left_out": False}
     assert foreseen["problems"] == [{"line": line} | problem | left for line in (2, 4)]
     assert foreseen["problems_count"] == 2
-    told = await desk.get(f"/searches/{search}/import")
-    assert [each | left for each in told["problems"]] == foreseen["problems"]
-    columns = {each["heading"]: each for each in told["columns"]}
+    result = await desk.get(f"/searches/{search}/import")
+    assert [each | left for each in result["problems"]] == foreseen["problems"]
+    columns = {each["heading"]: each for each in result["columns"]}
     assert (columns["E-Mail"]["lines"], columns["E-Mail"]["unread"]) == (3, 2)
     people = await desk.scalar("SELECT count(*) FROM people WHERE name ILIKE 'k%a%'")
     assert people == 0
@@ -231,12 +231,12 @@ async def test_an_import_is_undone_whole_but_for_what_was_worked_on(
     monkeypatch.setattr(lead_import, "SLICE_ROWS", rows)
     await desk.add_domain("firma001.example", verdict="own_site")
     search = await bring(desk, written(messy_lines(10)))
-    told = await desk.get(f"/searches/{search}/import")
-    assert (told["made"]["businesses"], told["undone_at"]) == (10, None)
+    result = await desk.get(f"/searches/{search}/import")
+    assert (result["made"]["businesses"], result["undone_at"]) == (10, None)
     worked = await desk.scalar("SELECT id FROM companies WHERE name LIKE 'Müller 003%'")
     await desk.post("/companies/status", {"ids": [str(worked)], "status": "Contacted"})
 
-    await desk.post(f"/actions/{told['action_id']}/undo")
+    await desk.post(f"/actions/{result['action_id']}/undo")
 
     await match_tenant(desk.engine, desk.tenant)
     left = await desk.run("SELECT name FROM companies WHERE name LIKE 'Müller%'")
@@ -277,8 +277,8 @@ async def test_what_is_known_stays_and_the_difference_is_told(desk: Desk) -> Non
 
     search = await bring(desk, written([line]))
 
-    told = await desk.get(f"/searches/{search}/import")
-    (name,) = [one for one in told["differences"] if one["field"] == "name"]
+    result = await desk.get(f"/searches/{search}/import")
+    (name,) = [one for one in result["differences"] if one["field"] == "name"]
     assert (name["known"], name["imported"]) == ("Bea Koenig", "Ada King")
     assert name["origin"].endswith("kunden.csv, line 2")
 
@@ -295,16 +295,18 @@ async def test_an_import_said_only_afterwards_what_it_changes(
     await bring(desk, written([line]), "first.csv")
     again = written([line | NEWER])
 
-    told = await look(desk, again, name="second.csv")
+    result = await look(desk, again, name="second.csv")
 
-    assert (told["known_companies"], told["differences_count"]) == (1, 2)
+    assert (result["known_companies"], result["differences_count"]) == (1, 2)
     said = {
-        one["field"]: (one["known"], one["imported"]) for one in told["differences"]
+        one["field"]: (one["known"], one["imported"]) for one in result["differences"]
     }
     assert said == {
         "city": ("Wien", "Wien 2"), "phone": ("+4316000003", "+4317000003"),
     }  # fmt: skip
-    assert {(one["line"], one["is_kept"]) for one in told["differences"]} == {(2, True)}
+    assert {(one["line"], one["is_kept"]) for one in result["differences"]} == {
+        (2, True)
+    }
     search = await bring(desk, again, "second.csv", replaces_known=replaces)
     shown = "SELECT string_agg(city || ' ' || phone, ';') FROM companies"
     known, imported = "Wien +4316000003", "Wien 2 +4317000003"
@@ -326,10 +328,10 @@ async def test_a_column_of_a_file_went_into_no_column_of_ones_own(desk: Desk) ->
     )
     fields = ["name", "own.turnover", "own.since", "own.size"]
 
-    told = await look(desk, file, fields=fields)
+    result = await look(desk, file, fields=fields)
     await bring(desk, file, fields=fields)
 
-    assert {*fields} <= {*told["fields"]}
+    assert {*fields} <= {*result["fields"]}
     held = {one["name"]: one for one in await desk.walk("/companies", {"limit": 10})}
     first = {"turnover": 1200.5, "since": "2020-02-03", "size": "L"}
     assert held["A GmbH"]["own"] == first

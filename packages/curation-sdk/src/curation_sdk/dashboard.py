@@ -161,7 +161,7 @@ class Dashboard:
             case [stage, item]:
                 known = await history(self._engine, stage, item)
                 return f"{stage} {item}", item_page(known)
-        raise UnknownItem("There is no such page.", hint="Begin at All stages.")
+        raise UnknownItem("This page does not exist.", hint="Begin at All stages.")
 
     async def _act(self, scope: Scope, receive: Receive, send: Send, root: str) -> None:
         if not self._has_actions or not is_same_origin(scope):
@@ -173,7 +173,7 @@ class Dashboard:
         )
         if action not in ACTIONS:
             raise UnknownItem(
-                "There is no such action.", hint=f"There is {', '.join(ACTIONS)}."
+                "This action does not exist.", hint=f"There is {', '.join(ACTIONS)}."
             )
         await ACTIONS[action](self._engine, stage, item)
         back = f"{root}/{quote(stage, safe='')}" if item else f"{root}/"

@@ -252,7 +252,7 @@ def _outside(around: PersonSurroundings, one: PersonSighting, before: str) -> Tr
     is_prose = len(_SMALL_WORD.findall(before)) >= MIN_PROSE
     near = lines[max(0, one.line - 2) : one.line + 3]
     is_more = len(text) > len(one.value) + 12
-    # "Run by husband and wife team Ann and Ole Lind": who they are to each other is no matter.
+    # "Run by husband and wife team Ann and Ole Lind": who they are to each other does not matter.
     is_leading = seniority_of(one.role) in (Seniority.OWNER, Seniority.EXECUTIVE)
     below = lines[one.line + 1].text if one.line + 1 < len(lines) else ""
     return {
