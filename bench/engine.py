@@ -64,6 +64,7 @@ class Plan:
     scaling_items: int = 60_000
     scaling_rounds: int = 3
     in_flight: int = 10_000
+    looked_at_items: int = 400_000
 
 
 QUICK = Plan(
@@ -79,6 +80,7 @@ QUICK = Plan(
     snapshot_rounds=1,
     scaling_items=20_000,
     scaling_rounds=1,
+    looked_at_items=40_000,
 )
 
 
@@ -365,6 +367,29 @@ def measure_memory(bench: Bench, plan: Plan) -> dict[str, float]:
     return held
 
 
+def measure_dashboard(bench: Bench, plan: Plan) -> tuple[float, int, float]:
+    """Drain while the dashboard is open; return its share of all CPU time, looks and rate."""
+    items = plan.looked_at_items
+    with bench.database() as name:
+        url = bench.cluster.url(name)
+        bench.run(ours.prepare(url, items))
+        context = multiprocessing.get_context("spawn")
+        is_ready, is_over = context.Event(), context.Event()
+        answers = context.SimpleQueue()
+        child = context.Process(
+            target=ours.look_at_dashboard, args=(url, is_ready, is_over, answers)
+        )
+        child.start()
+        is_ready.wait()
+        sample = bench.timed(items, lambda: ours.drain(url, 100))
+        is_over.set()
+        looks, spent = answers.get()
+        child.join()
+    # The server's part of the looks is in its whole already.
+    whole = (sample.client_us + sample.server_us) / 1e6 * items
+    return spent / whole, looks, sample.rate
+
+
 def print_table(samples: dict[tuple[str, int], Sample]) -> None:
     """Print every rate with its cost on both sides."""
     print(f"{'':<32}{'batch':>6}{'items/s':>10}{'client us':>11}{'server us':>11}")
@@ -453,6 +478,13 @@ def measure(bench: Bench, plan: Plan) -> dict[str, float]:
     for processes, rate in rates.items():
         print(f"{processes} worker process(es): {rate:,.0f} items/s")
         found[f"scaling_{processes}_processes"] = round(rate / rates[1], 2)
+
+    share, looks, rate = measure_dashboard(bench, plan)
+    found["dashboard_share"] = round(share, 4)
+    print(
+        f"the dashboard, loaded {looks} times beside {rate:,.0f} items/s: {share:.2%} of the"
+        " processor time"
+    )
 
     found |= measure_memory(bench, plan)
     print(

@@ -3,10 +3,11 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Event
 from typing import Any, Protocol
 
 import asyncpg
@@ -18,9 +19,14 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from curation_sdk import Done, Outcome, Stage, Worker, migrate, queue_index, stage
 from curation_sdk.control import wake
+from curation_sdk.dashboard import Dashboard
 from scrapersky.db.connection import connect, parse_target
 
 LONG_TIMEOUT = timedelta(minutes=10)
+SECONDS_BETWEEN_LOOKS = 5.0
+"""How often the dashboard's page of all stages loads itself."""
+LOOKER = "dashboard"
+"""What PostgreSQL calls the connection of the process that has the dashboard open."""
 
 
 class Base(DeclarativeBase):
@@ -263,3 +269,50 @@ def hold_in_flight(
         )
 
     uvloop.run(work())
+
+
+def look_at_dashboard(
+    url: str,
+    is_ready: Event,
+    is_over: Event,
+    answers: "SimpleQueue[tuple[int, float]]",
+) -> None:
+    """Have the dashboard open until it is over; say how often it was loaded, and its CPU time.
+
+    That is the time of this process and of its connections, from the first look on.
+    """
+
+    async def work() -> None:
+        database = connect(parse_target(url), name=LOOKER, pool_size=1)
+        dashboard, looks = Dashboard(database), 0
+        is_ready.set()
+        began = time.process_time()
+        while not is_over.is_set():
+            await look(dashboard)
+            looks += 1
+            await asyncio.to_thread(is_over.wait, SECONDS_BETWEEN_LOOKS)
+        mine = time.process_time() - began
+        async with database.connect() as connection:
+            rows = await connection.scalars(
+                text("SELECT pid FROM pg_stat_activity WHERE application_name = :name"),
+                {"name": LOOKER},
+            )
+            times = [psutil.Process(pid).cpu_times() for pid in rows]
+        answers.put((looks, mine + sum(one.user + one.system for one in times)))
+        await database.dispose()
+
+    uvloop.run(work())
+
+
+async def look(dashboard: Dashboard) -> None:
+    """Load the page of all stages."""
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message.get("status", 200) != 200:
+            raise RuntimeError(f"the dashboard answered {message['status']}")
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    await dashboard(scope, receive, send)

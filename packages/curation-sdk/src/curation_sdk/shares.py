@@ -22,6 +22,8 @@ CLAIM_SECONDS = 0.05
 """Seconds of work that one claim may bring, where a batch is less than that."""
 MAX_BATCHES_PER_CLAIM = 4
 """How many batches one claim may bring at most."""
+MAX_BATCHES_HELD = 2 * MAX_BATCHES_PER_CLAIM
+"""How many batches are in hand at most: one claim is under way while another is settled."""
 SLOW_SHARE = 0.5
 """The share of a stage's slots that slow items may hold while others wait."""
 RETRY_SHARE = 0.25
@@ -62,6 +64,8 @@ class SettleRate:
 
     def raise_ahead(self, count: int, seconds: float) -> bool:
         """Keep more ready if one slot did this many in so short a time; return whether."""
+        if not self.per_second:
+            self.per_second = count / seconds  # nothing is settled yet
         ahead = self._ahead(count / seconds)
         if ahead <= self.ahead:
             return False
@@ -84,7 +88,7 @@ class SettleRate:
         if self.stage.rate_per_minute is not None:
             # What counts is when items begin: claim those that can begin at once.
             return max(min(batch, concurrency - held), 0)
-        room = concurrency + MAX_BATCHES_PER_CLAIM * batch - held
+        room = concurrency + MAX_BATCHES_HELD * batch - held
         if room < batch:
             return 0
         if batch == 1 or time.monotonic() - self.measured_at > RATE_VALID_SECONDS:

@@ -300,11 +300,20 @@ async def test_an_item_is_a_detached_instance_of_its_model(desk: Desk) -> None:
         (10, 50, 0, 10),
         (10, 450, 0, 20),
         (10, 10_000, 0, 40),
-        (10, 10_000, 15, 20),
-        (10, 10_000, 40, 10),
+        (10, 10_000, 40, 40),
+        (10, 10_000, 60, 20),
+        (10, 10_000, 80, 10),
         (1, 10_000, 0, 1),
     ],
-    ids=["slow", "quick", "very quick", "some held", "nearly full", "one at a time"],
+    ids=[
+        "slow",
+        "quick",
+        "very quick",
+        "one claim held",
+        "more held",
+        "nearly full",
+        "one at a time",
+    ],
 )
 async def test_quick_items_are_claimed_several_batches_at_a_time(
     desk: Desk, batch: int, rate: float, held: int, size: int
