@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from scrapersky.curation.rule import run_rule
+from scrapersky.pipeline import recent
 from scrapersky.pipeline.dead_pages import choose_after_dead_letters
 from scrapersky.records import Domain
 from scrapersky.settings import SYSTEM_USER_ID
@@ -71,6 +72,42 @@ async def test_the_home_page_is_asked_for_once(line: Line) -> None:
     await line.add_domain()
     await read_all(line)
     assert line.web.asked.count("a.bv/") == 1
+
+
+async def test_a_sitemap_is_asked_for_once_a_visit(line: Line) -> None:
+    """What the search for sitemaps has read is imported, and later visits ask again."""
+    line.web.page("a.bv/", home())
+    line.web.text("a.bv/robots.txt", "Sitemap: http://a.bv/map.xml")
+    line.web.sitemap("a.bv/map.xml", "http://a.bv/stairs")
+    await line.add_domain()
+    await line.work("domain_metadata")
+    await line.work("sitemap_submission")
+    queue = "UPDATE sitemap_files SET sitemap_import_status = 'Queued'"
+    await line.run(queue)
+    assert await line.work("sitemap_import") == 1
+    assert line.web.asked.count("a.bv/map.xml") == 1
+    stored = await line.rows("SELECT url FROM pages WHERE sitemap_file_id IS NOT NULL")
+    assert stored == [("http://a.bv/stairs",)]
+
+    await line.run(queue)
+    assert await line.work("sitemap_import") == 1
+    assert line.web.asked.count("a.bv/map.xml") == 2
+
+
+async def test_a_sitemap_that_would_fill_the_memory_is_fetched_again(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Home pages that wait for their turn stay."""
+    monkeypatch.setattr(recent, "MAX_PAGE_BYTES", 1_000)
+    line.web.page("a.bv/", home())
+    line.web.text("a.bv/robots.txt", "Sitemap: http://a.bv/map.xml")
+    paths = [f"http://a.bv/stairs-{number}" for number in range(50)]
+    line.web.sitemap("a.bv/map.xml", *paths)
+    await line.add_domain()
+    await line.work("domain_metadata")
+    await line.work("sitemap_submission")
+    assert line.tools.recent.take("http://a.bv/map.xml") is None
+    assert line.tools.recent.take("http://a.bv/") is not None
 
 
 async def test_no_more_pages_are_read_than_the_budget_allows_until_a_person_raises_it(

@@ -1,4 +1,4 @@
-"""Pages that one stage has just fetched and the next one reads too: asked for once."""
+"""Pages and sitemaps that one stage has just fetched and the next one reads too: asked for once."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -9,6 +9,8 @@ from scrapersky.crawler import FetchResult
 from scrapersky.kit.clock import utc_now
 
 MAX_BYTES: Final = 32 * 1024 * 1024
+MAX_PAGE_BYTES: Final = MAX_BYTES // 8
+"""What is longer is fetched again, rather than that it drives out all others."""
 MAX_PAGES: Final = 500
 MAX_AGE: Final = timedelta(minutes=10)
 
@@ -28,6 +30,8 @@ class RecentPages:
     def keep(self, url: str, fetched: FetchResult) -> None:
         """Hold a page for the stage that comes next."""
         self._forget(url)
+        if fetched.inflated_bytes > MAX_PAGE_BYTES:
+            return
         self._pages[url] = (utc_now(), fetched)
         self._bytes += fetched.inflated_bytes
         while self._bytes > MAX_BYTES or len(self._pages) > MAX_PAGES:

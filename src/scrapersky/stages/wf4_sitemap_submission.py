@@ -240,6 +240,8 @@ class SitemapSearch:
                 raise
             return None
         self.seen.add(str(fetched.url))
+        if pages.kind != SitemapKind.INDEX:
+            self.tools.recent.keep(str(fetched.url), fetched)
         if pages.kind != SitemapKind.FEED:
             self.likely = likely_pages(pages, self.likely)
         self.found.append(

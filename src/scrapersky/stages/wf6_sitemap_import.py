@@ -163,9 +163,11 @@ async def import_file(file: SitemapFile, site: SiteOwner, tools: Tools) -> Outco
 
 
 async def fetch(file: SitemapFile, tools: Tools) -> FetchResult:
-    """Fetch the file, as much of it as the protocol allows."""
+    """Fetch the file, as much of it as the protocol allows, unless it was just found."""
     if file.sitemap_type == LINKS:
         return await tools.crawler.fetch(file.url, accept=Accept.HTML, spool=True)
+    if (found := tools.recent.take(file.url)) is not None:
+        return found
     return await tools.crawler.fetch(
         file.url,
         accept=Accept.ANY,
