@@ -154,7 +154,7 @@ def volume_before(
     allowed = [one for one in entries if leads[one.record_id].refusal is None]
     return SyncVolume(
         reads=sum(one.their_id is not None and not one.is_shared for one in allowed),
-        searches=len(push.keys(kind, allowed, leads)),
+        searches=len(push.counterparts.keys(kind, allowed, leads)),
     )
 
 

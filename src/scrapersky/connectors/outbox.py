@@ -23,6 +23,8 @@ from scrapersky.records.sync import (
     SyncState,
 )
 
+LOST_PAUSE: Final = timedelta(seconds=30)
+"""Until then an answer that was lost may still come true."""
 RECORDS: Final = Base.metadata.tables[SyncRecord.__tablename__]
 # What is being written is not touched, but goes once more when that is settled.
 QUEUE: Final = text(

@@ -12,21 +12,22 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.changes.subscriber import Lease
-from scrapersky.connectors.account import MATCH_EXISTING, CrmConnection
+from scrapersky.connectors.account import CrmConnection
+from scrapersky.connectors.counterpart import Counterparts
 from scrapersky.connectors.lead import SyncedLead, read_leads
 from scrapersky.connectors.mapping import mapped, merged
 from scrapersky.connectors.objection import PeopleNews, heed
 from scrapersky.connectors.outbox import (
+    LOST_PAUSE,
     RECORDS,
     OutboxEntry,
     entry_of,
     in_state,
     next_batch,
-    same_address,
     save,
 )
 from scrapersky.connectors.protocol import (
@@ -59,12 +60,7 @@ CLOCK_OVERLAP: Final = timedelta(minutes=10)
 """Clocks differ: a record made at a moment may bear one that is so much earlier."""
 MAX_LOST: Final = 8
 """How often an answer may be lost until a person has to look."""
-LOST_PAUSE: Final = timedelta(seconds=30)
 IN_FLIGHT: Final = (SyncState.SENDING, SyncState.UNKNOWN)
-SHARED_BY_OTHER: Final = text(
-    """SELECT their_id FROM sync_records WHERE connection_id = :connection AND kind = :kind
-    AND their_id = ANY(:ids) AND id <> ALL(:but) AND NOT is_shared"""
-)
 
 
 @dataclass(slots=True)
@@ -98,6 +94,11 @@ class Push:
     run_id: UUID
     people: PeopleNews = field(default_factory=PeopleNews)
     """What their records say of people of ours."""
+
+    @property
+    def counterparts(self) -> Counterparts:
+        """Return what finds the records there that are ours."""
+        return Counterparts(self.lease, self.account)
 
     @property
     def _connector(self) -> str:
@@ -236,7 +237,7 @@ class Push:
                 entry.refuse({"": refusal})
         open_ = [one for one in entries if one.state is SyncState.QUEUED]
         if kind is CrmKind.PERSON:
-            open_ = await self._one_of_each_address(open_, leads)
+            open_ = await self.counterparts.one_of_each_address(open_, leads)
         there = await self._present(kind, open_, leads)
         rules, schema = self.account.rules(kind), await self.account.schema(kind)
         pending = []
@@ -257,35 +258,6 @@ class Push:
             pending.append(PendingWrite(entry, compared.changes, now))
         return pending
 
-    async def _one_of_each_address(
-        self, entries: Sequence[OutboxEntry], leads: dict[UUID, SyncedLead]
-    ) -> list[OutboxEntry]:
-        """Leave people to the next step whose address another of ours has that goes first.
-
-        Where that one is there already, they share its record: two companies may have one `info@`.
-        """
-        by_email: dict[str, list[OutboxEntry]] = {}
-        for entry in entries:
-            email = leads[entry.record_id].values.get("email")
-            if isinstance(email, str) and not entry.their_id:
-                by_email.setdefault(email, []).append(entry)
-        async with self.lease.engine.connect() as connection:
-            there = await same_address(
-                connection, self.lease.tenant_id, self.lease.id, by_email
-            )
-        later: set[UUID] = set()
-        for email, alike in by_email.items():
-            if email not in there:
-                later.update(one.id for one in alike[1:])
-            elif (their_id := there[email]) is not None:
-                await self._take_up(CrmKind.PERSON, alike, their_id)
-            else:
-                # An answer is still to be found out about.
-                for entry in alike:
-                    entry.put_back(LOST_PAUSE)
-                later.update(one.id for one in alike)
-        return [one for one in entries if one.id not in later]
-
     async def _present(
         self,
         kind: CrmKind,
@@ -293,7 +265,9 @@ class Push:
         leads: dict[UUID, SyncedLead],
     ) -> dict[UUID, CrmRecord]:
         """Read what the CRM has of these; take note of what was deleted or merged there."""
-        await self._adopt(kind, [one for one in entries if not one.their_id], leads)
+        await self.counterparts.adopt(
+            kind, [one for one in entries if not one.their_id], leads
+        )
         known = {
             one.their_id: one for one in entries if one.their_id and not one.is_shared
         }
@@ -314,79 +288,6 @@ class Push:
                 title = self.account.crm.info.title
                 entry.refuse({"": f"The person has unsubscribed in {title}."})
         return there
-
-    async def _adopt(
-        self,
-        kind: CrmKind,
-        entries: Sequence[OutboxEntry],
-        leads: dict[UUID, SyncedLead],
-    ) -> None:
-        """Take up records of theirs that a single one fits by e-mail address or domain."""
-        keys = self.keys(kind, entries, leads)
-        if not keys:
-            return
-        names = self.account.names(kind)
-        found = await self.account.crm.find(kind, list(keys), names)
-        for key, waiting in keys.items():
-            records = [one for one in found.get(key, ()) if not one.is_deleted]
-            mine = [one for one in records if one.our_id is None]
-            if len(records) > 1:
-                ids = ", ".join(sorted(one.id for one in records)[:5])
-                for entry in waiting:
-                    entry.refuse({"": f"Several records there fit {key}: {ids}."})
-            elif mine:
-                await self._take_up(kind, waiting, mine[0].id)
-            elif records:
-                await self._resume(kind, waiting, records[0])
-
-    def keys(
-        self,
-        kind: CrmKind,
-        entries: Sequence[OutboxEntry],
-        leads: dict[UUID, SyncedLead],
-    ) -> dict[str, list[OutboxEntry]]:
-        """Return by which e-mail addresses or domains records are looked for there."""
-        if self.account.row.options.get(MATCH_EXISTING) == "no":
-            return {}
-        ours = {"company": "domain", "person": "email"}[kind.value]
-        keys: dict[str, list[OutboxEntry]] = {}
-        for entry in entries:
-            key = leads[entry.record_id].values.get(ours)
-            if isinstance(key, str) and key and not entry.their_id:
-                keys.setdefault(key.lower(), []).append(entry)
-        return keys
-
-    async def _resume(
-        self, kind: CrmKind, waiting: Sequence[OutboxEntry], record: CrmRecord
-    ) -> None:
-        """One of ours is there already; others of the same address are linked to it."""
-        for entry in waiting:
-            if record.our_id == entry.record_id:
-                entry.their_id = record.id
-        others = [one for one in waiting if record.our_id != one.record_id]
-        if kind is CrmKind.PERSON:
-            await self._take_up(kind, others, record.id)
-
-    async def _take_up(
-        self, kind: CrmKind, waiting: Sequence[OutboxEntry], their_id: str
-    ) -> None:
-        """Make a record of theirs that of the first of ours; others share it.
-
-        Companies share nothing: two locations of one domain are two companies.
-        """
-        asked = {
-            "connection": self.lease.id,
-            "kind": kind.value,
-            "ids": [their_id],
-            "but": [one.id for one in waiting],
-        }
-        async with self.lease.engine.connect() as connection:
-            is_taken = bool(await connection.scalar(SHARED_BY_OTHER, asked))
-        for entry in waiting:
-            if kind is CrmKind.COMPANY and is_taken:
-                continue
-            entry.their_id, entry.is_adopted = their_id, True
-            entry.is_shared, is_taken = is_taken, True
 
     async def _send(self, kind: CrmKind, pending: Sequence[PendingWrite]) -> None:
         """Write a batch, and store what came of it."""
@@ -465,7 +366,7 @@ class Push:
             case Refused(is_gone=True):
                 entry.state, entry.sending, entry.sent_at = SyncState.UNLINKED, {}, None
             case Refused(existing_id=str() as existing) if not entry.their_id:
-                await self._take_up(kind, [entry], existing)
+                await self.counterparts.take_up(kind, [entry], existing)
                 entry.put_back(timedelta())
             case Refused(reasons=reasons):
                 mask, schema = (
