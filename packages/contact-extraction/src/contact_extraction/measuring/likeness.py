@@ -69,23 +69,24 @@ def is_same_place(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
 def address_key(stored: Mapping[str, Any]) -> tuple[str, str]:
     """Return what two readings of one address have in common."""
     street = stored.get("street") or stored.get("text")
-    return _street(street), _digits(stored.get("postal_code"))
+    return street_key(street), _digits(stored.get("postal_code"))
 
 
 def _is_same_street(stored: Mapping[str, Any], true: Mapping[str, Any]) -> bool:
     said, meant = (
-        _street(stored.get("street") or stored.get("text")),
-        _street(true["street"]),
+        street_key(stored.get("street") or stored.get("text")),
+        street_key(true["street"]),
     )
     if not said or not meant:
         return False
     if said in meant or meant in said:
         return True
-    last = _street(str(true["street"]).rpartition(",")[2])
-    return len(last) > ENDING_LETTERS and last in _street(stored.get("text"))
+    last = street_key(str(true["street"]).rpartition(",")[2])
+    return len(last) > ENDING_LETTERS and last in street_key(stored.get("text"))
 
 
-def _street(text: Any) -> str:  # noqa: ANN401 - as the truth and the records have it
+def street_key(text: Any) -> str:  # noqa: ANN401 - as the truth and the records have it
+    """Return a street so that its usual spellings are one."""
     plain = _ABBREVIATED.sub(
         lambda word: _SHORT[word[0]], _STREET.sub("str", fold(str(text or "")))
     )

@@ -66,7 +66,9 @@ def render(
         if some:
             yield f"\n{PART_TITLES[part]}: {len(some)} sites"
             yield from _measure_table(some)
-            yield from _reliability(_total(some).claims)
+            total = _total(some)
+            yield from _losses(total)
+            yield from _reliability(total.claims)
     yield from _miss_list(_total(_of(Part.LOOK, sites, scores)), misses)
     if not measured.is_finished:
         yield "\nThe pipeline did not finish in time: the figures are of what it had."
@@ -131,6 +133,13 @@ def _site_table(
             f"{site.name[:35]:36}{found.requests:>9}{read:>6}{emails:>9}{phones:>8}"
             f"  {found.state[:40]}"
         )
+
+
+def _losses(total: SiteScore) -> Iterator[str]:
+    """Say how many misses have which cause: totals, which betray no site."""
+    yield f"\n{'missed because':32}{'':44}{'values':>8}"
+    for (kind, why), count in sorted(total.losses.items()):
+        yield f"{kind:32}{why:44}{count:>8}"
 
 
 def _reliability(claims: Sequence[StoredValue]) -> Iterator[str]:

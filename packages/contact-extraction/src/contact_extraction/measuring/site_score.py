@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Self
-from urllib.parse import unquote, urlsplit
 
 from contact_extraction.measuring.corpus import Facts, TrueSite
 from contact_extraction.measuring.likeness import (
@@ -17,6 +16,12 @@ from contact_extraction.measuring.likeness import (
     words_of_name,
 )
 from contact_extraction.measuring.outcome import Outcome
+from contact_extraction.measuring.whereabouts import (
+    SiteTexts,
+    bare_name,
+    bare_path,
+    why_unread,
+)
 
 NOBODYS: Final = ("placeholder",)
 NOT_ASKED: Final = ("placeholder", "optional")
@@ -40,6 +45,8 @@ class SiteScore:
     misses: defaultdict[str, list[str]] = field(
         default_factory=lambda: defaultdict(list)
     )
+    losses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many misses of a kind have which cause: what may be told of every site."""
     claims: list[StoredValue] = field(default_factory=list)
 
     def count(self, measure: str, *, right: bool) -> None:
@@ -65,6 +72,7 @@ class SiteScore:
     def __iadd__(self, other: Self) -> Self:
         self.right.update(other.right)
         self.total.update(other.total)
+        self.losses.update(other.losses)
         for kind, some in other.misses.items():
             self.misses[kind] += some
         self.claims += other.claims
@@ -74,11 +82,12 @@ class SiteScore:
 def score_site(site: TrueSite, found: Outcome) -> SiteScore:
     """Compare one site."""
     score = SiteScore()
-    _judge_emails(site, found, score)
-    _judge_phones(site, found, score)
-    _judge_people(site, found, score)
+    texts = SiteTexts(site, found)
+    _judge_emails(site, found, score, texts)
+    _judge_phones(site, found, score, texts)
+    _judge_people(site, found, score, texts)
     _judge_links(site, found, score)
-    _judge_addresses(site, found, score)
+    _judge_addresses(site, found, score, texts)
     _judge_pages(site, found, score)
     names = [name for name in (site.organisation, *site.also_named) if name]
     if names:
@@ -91,7 +100,9 @@ def score_site(site: TrueSite, found: Outcome) -> SiteScore:
     return score
 
 
-def _judge_emails(site: TrueSite, found: Outcome, score: SiteScore) -> None:
+def _judge_emails(
+    site: TrueSite, found: Outcome, score: SiteScore, texts: SiteTexts
+) -> None:
     true = {email["address"].lower(): email for email in site.emails}
     stored = {contact.email for contact in found.contacts if contact.email}
     for address, email in true.items():
@@ -102,6 +113,7 @@ def _judge_emails(site: TrueSite, found: Outcome, score: SiteScore) -> None:
             kind = "e-mail missed" + (" (hidden)" if email.get("obfuscated") else "")
             pages = list(email.get("pages") or [])
             read = [page for page in pages if _was_read(found, page)]
+            score.losses["e-mail missed", texts.of_email(email)] += 1
             where = f"read {read[:2]}" if read else f"none read of {pages[:3]}"
             score.miss(f"{kind}: {'not on' if not read else 'on'} a page that was read",
                        site.name, f"{address}, {where}")  # fmt: skip
@@ -117,7 +129,9 @@ def _judge_emails(site: TrueSite, found: Outcome, score: SiteScore) -> None:
                        site.name, address)  # fmt: skip
 
 
-def _judge_phones(site: TrueSite, found: Outcome, score: SiteScore) -> None:
+def _judge_phones(
+    site: TrueSite, found: Outcome, score: SiteScore, texts: SiteTexts
+) -> None:
     true = {phone["e164"]: phone for phone in site.phones}
     stored = {number for contact in found.contacts for number in contact.phones}
     for number, phone in true.items():
@@ -125,6 +139,7 @@ def _judge_phones(site: TrueSite, found: Outcome, score: SiteScore) -> None:
             continue
         score.count("phone_recall", right=number in stored)
         if number not in stored:
+            score.losses["phone missed", texts.of_phone(phone)] += 1
             score.miss("phone missed", site.name, f"{number} ({phone.get('written')})")
     for number in sorted(stored):
         phone = true.get(number, {})
@@ -137,7 +152,9 @@ def _judge_phones(site: TrueSite, found: Outcome, score: SiteScore) -> None:
             score.miss(f"phone false: {_whose(site, number, phone)}", site.name, number)
 
 
-def _judge_people(site: TrueSite, found: Outcome, score: SiteScore) -> None:
+def _judge_people(
+    site: TrueSite, found: Outcome, score: SiteScore, texts: SiteTexts
+) -> None:
     on_contacts = {contact.name for contact in found.contacts if contact.name}
     known: set[str] = set()
     named: set[str] = set()
@@ -159,10 +176,13 @@ def _judge_people(site: TrueSite, found: Outcome, score: SiteScore) -> None:
         if person["name"] not in known:
             page = str(person.get("page") or "")
             read = "read" if _was_read(found, page) else "not read"
+            score.losses["person not known", texts.of_person(person)] += 1
             score.miss(f"person not known: their page was {read}", site.name, stored)
         if person.get("email") or person.get("phone"):
             score.count("own_contact_named", right=person["name"] in named)
             if person["name"] not in named:
+                why = _why_not_named(person, found, is_known=person["name"] in known)
+                score.losses["own contact not named", why] += 1
                 score.miss("person not named on their own contact", site.name, stored)
     if site.decision_maker:
         is_right = is_named(site.decision_maker, known)
@@ -177,6 +197,9 @@ def _judge_people(site: TrueSite, found: Outcome, score: SiteScore) -> None:
             score.miss("another decision maker chosen", site.name, stored)
         has_contact = is_named(site.decision_maker, named)
         score.count("decision_maker_reached", right=has_contact)
+        if not has_contact:
+            why = _why_not_reached(site, is_known=is_right)
+            score.losses["decision maker not reached", why] += 1
         if is_right and not has_contact:
             score.miss("decision maker on no contact", site.name, site.decision_maker)
 
@@ -207,7 +230,9 @@ def _judge_links(site: TrueSite, found: Outcome, score: SiteScore) -> None:
             score.miss(f"{kind} given to the wrong person", site.name, stored)
 
 
-def _judge_addresses(site: TrueSite, found: Outcome, score: SiteScore) -> None:
+def _judge_addresses(
+    site: TrueSite, found: Outcome, score: SiteScore, texts: SiteTexts
+) -> None:
     on_contacts = (contact.address for contact in found.contacts if contact.address)
     stored = {address_key(one): one for one in (*on_contacts, *found.addresses)}
     for true in site.addresses:
@@ -221,6 +246,7 @@ def _judge_addresses(site: TrueSite, found: Outcome, score: SiteScore) -> None:
             where = (
                 f"{true.get('street')}, {true.get('postal_code')} {true.get('city')}"
             )
+            score.losses[kind, texts.of_address(true)] += 1
             score.miss(kind, site.name, where)
     own = [address for address in site.addresses if not _is(address, NOBODYS)]
     for address in stored.values():
@@ -240,12 +266,14 @@ def _judge_pages(site: TrueSite, found: Outcome, score: SiteScore) -> None:
         is_read = _was_read(found, page)
         score.count("contact_pages_read", right=is_read)
         if not is_read:
+            score.losses["contact page not read", why_unread(site, found, page)] += 1
             score.miss("contact page not read", site.name, _page_state(found, page))
     people = {str(p["page"]) for p in site.people if p.get("page")}
     for page in sorted(people):
         is_read = _was_read(found, page)
         score.count("people_pages_read", right=is_read)
         if not is_read:
+            score.losses["people page not read", why_unread(site, found, page)] += 1
             score.miss("people page not read", site.name, _page_state(found, page))
 
 
@@ -281,6 +309,40 @@ def _is_first_name(name: str, allowed: Iterable[str]) -> bool:
     )
 
 
+def _why_not_named(person: Facts, found: Outcome, *, is_known: bool) -> str:
+    """Say what is missing where nobody's name stands on somebody's own contact."""
+    email = str(person.get("email") or "").lower()
+    mine = [
+        contact
+        for contact in found.contacts
+        if (email and contact.email == email) or person.get("phone") in contact.phones
+    ]
+    value = "e-mail" if email else "number"
+    if not mine:
+        return f"their {value} was missed"
+    if not is_known:
+        return f"their {value} is known, they are not"
+    if any(contact.name for contact in mine):
+        return f"their {value} was given to somebody else"
+    return f"their {value} and they are known, and not joined"
+
+
+def _why_not_reached(site: TrueSite, *, is_known: bool) -> str:
+    """Say whether the truth has anything by which a decision maker is reached."""
+    if not is_known:
+        return "not known"
+    name = site.decision_maker or ""
+    has_own = any(
+        is_named(name, [person["name"]])
+        for person in site.people
+        if person.get("email") or person.get("phone")
+    )
+    if has_own:
+        return "known, and their own contact is not"
+    may_own = any(is_named(name, _owners(v)) for v in (*site.emails, *site.phones))
+    return f"known, {'only shared contacts' if may_own else 'no contact is theirs'}"
+
+
 def _is(value: Facts, flags: Iterable[str]) -> bool:
     return any(value.get(flag) for flag in flags)
 
@@ -301,24 +363,14 @@ def _whose_name(site: TrueSite, name: str) -> str:
 
 
 def _was_read(found: Outcome, file: str) -> bool:
-    return any(page.is_read and _is_file(page.url, file) for page in found.pages)
-
-
-def _is_file(url: str, file: str) -> bool:
-    """Say whether a URL is that of a file of the site, however a server names it."""
-    return _bare(unquote(urlsplit(url).path)) == _bare(file)
-
-
-def _bare(path: str) -> str:
-    name = path.strip("/").lower()
-    for ending in (".html", ".htm"):
-        name = name.removesuffix(ending)
-    return "" if name in {"index", "home"} else name.removesuffix("/index")
+    return any(
+        page.is_read and bare_path(page.url) == bare_name(file) for page in found.pages
+    )
 
 
 def _page_state(found: Outcome, file: str) -> str:
     for page in found.pages:
-        if _is_file(page.url, file):
+        if bare_path(page.url) == bare_name(file):
             rated = "unrated" if page.likelihood is None else f"{page.likelihood:.2f}"
             return f"{file}: listed, rated {rated}, {page.status or 'not chosen'}"
     return f"{file}: never listed"

@@ -13,7 +13,7 @@ from contact_extraction.measuring.site_score import StoredValue, score_site
 
 SITE = TrueSite(
     name="alder.example",
-    root=Path(),
+    root=Path("no-such-folder"),
     organisation="Alder Joinery Ltd",
     emails=(
         {"address": "Office@alder.example", "person_ok": ["Jo Marsh"]},
