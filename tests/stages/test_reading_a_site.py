@@ -209,6 +209,20 @@ async def test_a_contact_page_that_nothing_links_is_guessed(line: Line) -> None:
     assert line.web.asked.count("a.bv/contact.html") == 1
 
 
+async def test_a_page_about_the_people_that_nothing_links_is_guessed(
+    line: Line,
+) -> None:
+    """Once, and only where the site has several pages and none of them is about people."""
+    others = ("/contact.html", "/stairs.html", "/prices.html")
+    line.web.page("a.bv/", home(*others))
+    for path in others:
+        line.web.page(f"a.bv{path}", page("Oak."))
+    line.web.page("a.bv/about.html", page("Jo Marsh, owner. Write to jo@a.bv."))
+    await line.add_domain()
+    assert "/about.html" in await read_all(line)
+    assert line.web.asked.count("a.bv/about.html") == 1
+
+
 async def test_a_site_that_answers_everything_with_its_home_page_has_no_contact_page(
     line: Line,
 ) -> None:

@@ -10,11 +10,13 @@ from contact_extraction.discovery import FoundBy, PageLink, sitemap_candidates
 from contact_extraction.errors import ExtractionError, HtmlNotSitemap, InvalidUrl
 from contact_extraction.page_guess import (
     GUESSED,
+    GUESSED_PEOPLE,
     contact_guesses,
+    people_guesses,
     read_guessed_page,
 )
 from contact_extraction.page_list import PageList, list_sitemap_pages
-from contact_extraction.page_type import PageType
+from contact_extraction.page_type import PageRating, PageType
 from contact_extraction.sitemap import Entry, SitemapKind, SitemapWalk
 from contact_extraction.urls import parse_url
 from curation_sdk import Done, Effect, Later, Outcome, Retry, Transaction
@@ -45,6 +47,7 @@ MUCH_LIKELIER = 0.1
 """How much more a page must promise than one of its kind that is known already."""
 """What a page must promise to be read because a sitemap names it."""
 MAX_PAGES_PER_TYPE = 2
+ABOUT_PEOPLE = frozenset((PageType.TEAM_ROOT, PageType.ABOUT_ROOT))
 MAX_GUESSES = 2
 """Places tried where the site names none, if its program is known; otherwise one."""
 MAX_HTML_ANSWERS = 2
@@ -113,22 +116,40 @@ async def search(
             and link.rating.score > known[link.rating.type] + MUCH_LIKELIER
         )
     ]
-    guessed = None
-    if PageType.CONTACT_ROOT not in types | {link.rating.type for link in listed}:
-        try:
-            urls = [row.url for row in rows]
-            guessed = await guess_contact_page(domain, home, urls, tools)
-        except FetchError as error:
-            return outcome_of(error)
+    types |= {link.rating.type for link in listed}
+    try:
+        guessed = await guess_pages(
+            domain, home, [row.url for row in rows], types, tools
+        )
+    except FetchError as error:
+        return outcome_of(error)
     effect = store_files(domain, site, files, listed, guessed)
     return Done(effect, empty_because=nothing)
 
 
-async def guess_contact_page(
-    domain: Domain, home: str, known: list[str], tools: Tools
+async def guess_pages(
+    domain: Domain, home: str, known: list[str], types: set[str], tools: Tools
+) -> list[PageLink]:
+    """Try the usual addresses of a contact page, and of one about the people.
+
+    Of each only where nothing names one; what a site has no menu for is often there.
+    """
+    tongue = domain.language
+    guesses = []
+    if PageType.CONTACT_ROOT not in types:
+        guesses.append((contact_guesses(home, language=tongue, known=known), GUESSED))
+    if types.isdisjoint(ABOUT_PEOPLE):
+        guesses.append(
+            (people_guesses(home, language=tongue, known=known), GUESSED_PEOPLE)
+        )
+    found = [await first_there(urls, rating, domain, tools) for urls, rating in guesses]
+    return [link for link in found if link is not None]
+
+
+async def first_there(
+    urls: list[str], rating: PageRating, domain: Domain, tools: Tools
 ) -> PageLink | None:
-    """Try the usual addresses of a contact page, where nothing names one."""
-    urls = contact_guesses(home, language=domain.language, known=known)
+    """Return the first of some guessed pages that is there."""
     for url in urls:
         try:
             fetched = await tools.crawler.fetch(url, spool=True)
@@ -146,7 +167,7 @@ async def guess_contact_page(
             return None
         if not found.is_missing:
             tools.recent.keep(url, fetched)
-            return PageLink(url, "", GUESSED)
+            return PageLink(url, "", rating)
     return None
 
 
@@ -277,7 +298,7 @@ def store_files(
     site: SiteOwner,
     files: list[FoundFile],
     listed: list[PageLink],
-    guessed: PageLink | None,
+    guessed: list[PageLink],
 ) -> Effect:
     """Store the files, and let the tenant's rules choose among them.
 
@@ -309,8 +330,8 @@ def store_files(
         run_rules.add(transaction, run)
         if listed:
             store_links(transaction, site, listed, clicks=None)
-        if guessed is not None:
-            store_links(transaction, site, [guessed], clicks=1)
+        if guessed:
+            store_links(transaction, site, guessed, clicks=1)
 
     return effect
 

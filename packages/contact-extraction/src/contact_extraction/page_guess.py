@@ -16,10 +16,15 @@ from contact_extraction.urls import parse_url
 GUESSED: Final = PageRating(
     PageType.CONTACT_ROOT, 0.9, ("nothing links it: its address was guessed",)
 )
+GUESSED_PEOPLE: Final = PageRating(
+    PageType.ABOUT_ROOT, 0.5, ("nothing links it: its address was guessed",)
+)
 GUESSED_TEAM: Final = PageRating(
     PageType.TEAM_ROOT, 0.5, ("nothing that was chosen is there: it was guessed",)
 )
 MOST_GUESSES: Final = 2
+MIN_PAGES: Final = 3
+"""Pages a site must have for it to be likely that one is about its people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +39,28 @@ def contact_guesses(
     home: str, *, language: str | None, known: Iterable[str]
 ) -> list[str]:
     """Return where to look for a contact page, written as the site writes its pages."""
-    base = parse_url(home)
     names = _NAMES.get((language or "").lower()[:2], ())
+    return _guesses((*names, "contact", "contact-us"), home, known)
+
+
+def people_guesses(
+    home: str, *, language: str | None, known: Iterable[str]
+) -> list[str]:
+    """Return where to look for a page about the people, written as the site's others.
+
+    One place only, and none for a site of a page or two: those say all at once.
+    """
+    pages = {url for url in known if urlsplit(url).path.strip("/")}
+    if len(pages) < MIN_PAGES:
+        return []
+    name = _PEOPLE_NAMES.get((language or "").lower()[:2], "about")
+    return _guesses((name,), home, pages)
+
+
+def _guesses(names: Iterable[str], home: str, known: Iterable[str]) -> list[str]:
+    base = parse_url(home)
     ending = _ending(known)
-    paths = dict.fromkeys((*names, "contact", "contact-us"))
+    paths = dict.fromkeys(names)
     return [f"{base.origin}/{name}{ending}" for name in paths][:MOST_GUESSES]
 
 
@@ -73,7 +96,7 @@ def _ending(known: Iterable[str]) -> str:
 
 
 _USUAL_CONTACTS: Final = ("contact", "contact-us", "contact_us")
-_USUAL_TEAMS: Final = ("staff", "team")
+_USUAL_TEAMS: Final = ("staff", "team", "meet-the-team", "about-us")
 _FILE: Final = re.compile(r"\.(?:html?|php|aspx?|shtml)$", re.IGNORECASE)
 _NAMES: Final = {
     "de": ("kontakt", "impressum"),
@@ -102,3 +125,11 @@ _NAMES: Final = {
     "tr": ("iletisim",),
     "ro": ("contact",),
 }
+_PEOPLE_NAMES: Final = {
+    "de": "team", "nl": "over-ons", "fr": "equipe", "es": "quienes-somos",
+    "ca": "qui-som", "pt": "quem-somos", "it": "chi-siamo", "pl": "o-nas", "cs": "o-nas",
+    "sk": "o-nas", "sl": "o-nas", "hr": "o-nama", "sr": "o-nama", "hu": "rolunk",
+    "ro": "despre-noi", "sv": "om-oss", "da": "om-os", "nb": "om-oss", "nn": "om-oss",
+    "no": "om-oss", "fi": "yritys", "tr": "hakkimizda", "lt": "apie-mus",
+    "lv": "par-mums", "et": "meist",
+}  # fmt: skip

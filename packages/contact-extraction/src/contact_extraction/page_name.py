@@ -2,14 +2,16 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from contact_extraction.page_word import (
     CONTACT,
     OTHER_CONTACTS,
+    OTHER_TEAMS,
     STOPS,
+    TEAM,
     WordMeaning,
     words,
 )
@@ -55,9 +57,15 @@ def best_match(tokens: tuple[str, ...]) -> Match | None:
     matches = () if _BY_FIRST.keys().isdisjoint(tokens) else tuple(_matches(tokens))
     if not matches:
         return _glued(tokens) or _match_inside(tokens)
+    # "Work with us" is no page about us: what a longer name holds is not said apart.
+    longest = max(len(word) for _, word in matches)
+    if longest > 1:
+        matches = tuple(_outer(matches))
     best = max(matches, key=lambda pair: (pair[0].likelihood, len(pair[1])))
     covered = {token for _, word in matches for token in word}
     left = [token for token in tokens if token not in covered and token not in STOPS]
+    if best[0] is TEAM and not OTHER_TEAMS.isdisjoint(left):
+        return None
     if best[0] is CONTACT:
         if not OTHER_CONTACTS.isdisjoint(left):
             return None
@@ -65,6 +73,18 @@ def best_match(tokens: tuple[str, ...]) -> Match | None:
             # "Contact Hart Vale Limited" is named by its first word.
             left = left[: MANY_WORDS - 1]
     return Match(best[0], "-".join(best[1]), min(len(left), MANY_WORDS))
+
+
+_Matches = Sequence[tuple[WordMeaning, tuple[str, ...]]]
+
+
+def _outer(matches: _Matches) -> Iterator[tuple[WordMeaning, tuple[str, ...]]]:
+    """Yield the words that no longer one holds."""
+    for meaning, word in matches:
+        if not any(
+            len(other) > len(word) and set(word) <= set(other) for _, other in matches
+        ):
+            yield meaning, word
 
 
 parent_match = lru_cache(2_048)(best_match)
@@ -78,7 +98,14 @@ def _matches(tokens: tuple[str, ...]) -> Iterator[tuple[WordMeaning, tuple[str, 
 
 
 def _glued(tokens: tuple[str, ...]) -> Match | None:
-    """Take "contactaustinplumber" for a contact page, with little trust."""
+    """Take "contactaustinplumber" for a contact page, with little trust.
+
+    Where words are glued the last part says what a page is: "physiotherapeuten".
+    """
+    if len(tokens) <= _A_FEW and OTHER_TEAMS.isdisjoint(tokens):
+        for token in tokens:
+            if token.endswith(_TEAM_ENDS) and not token.endswith(_NO_TEAM_ENDS):
+                return Match(TEAM, token, min(len(tokens) - 1, MANY_WORDS))
     for token in tokens:
         if _STEM.search(token) is None:
             continue
@@ -148,6 +175,15 @@ _SHORTEST_NAME: Final = 3
 _STEMS: Final = ("contact", "kontakt", "impressum")
 _STEM: Final = re.compile("|".join(_STEMS))
 _ENDS: Final = ("contact", "contactus", "contacts", "kontakt", "impressum")
+# In the languages that glue their words; "esteem" and "steam" are words of their own.
+_TEAM_ENDS: Final = (
+    *("team", "teamet", "mitarbeiter", "aerzte", "anwaelte", "therapeuten", "berater"),
+    *("lehrer", "vorstand", "ansprechpartner", "medewerkers", "artsen", "advocaten"),
+    *("terapeuter", "terapeutit", "advokater", "medarbetare", "medarbejdere"),
+    *("henkilokunta", "henkilosto", "laakarit", "orvosok", "orvosaink", "terapeutak"),
+    *("munkatarsaink", "tannleger", "tandlaeger", "tandlakare", "larare"),
+)
+_NO_TEAM_ENDS: Final = ("steam", "wirtschaftsberater", "ratgeber")
 _OTHER_BEGINNINGS: Final = ("non", "full", "voll", "augen", "blick", "haut", "eye")
 # Lenses, devices, sports and adhesives, in the languages that glue their words.
 _OTHER_STEMS: Final = (

@@ -36,6 +36,7 @@ class WordMeaning:
 
 
 CONTACT: Final = WordMeaning(PageType.CONTACT_ROOT, 0.98)
+TEAM: Final = WordMeaning(PageType.TEAM_ROOT, 0.62)
 PLACE: Final = WordMeaning(PageType.CONTACT_ROOT, 0.80)
 
 # The order of the sections is the order of trust where a path holds several words.
@@ -43,7 +44,7 @@ _SECTIONS: Final = {
     "contact": CONTACT,
     "imprint": WordMeaning(PageType.LEGAL_ROOT, 0.90),
     "place": PLACE,
-    "team": WordMeaning(PageType.TEAM_ROOT, 0.62),
+    "team": TEAM,
     "customer_service": WordMeaning(PageType.UNKNOWN, 0.58),
     "legal_notice": WordMeaning(PageType.LEGAL_ROOT, 0.55),
     "about": WordMeaning(PageType.ABOUT_ROOT, 0.52),
@@ -60,6 +61,9 @@ _SECTIONS: Final = {
 NOISE: Final = load_words("page_parents")
 STOPS: Final = load_words("page_stop_words")
 OTHER_CONTACTS: Final = load_words("page_other_contacts")
+
+OTHER_TEAMS: Final = load_words("page_other_teams")
+"""Beside a word for people: it is about goods or services for them."""
 
 
 def words() -> Iterator[tuple[str, WordMeaning]]:

@@ -300,3 +300,63 @@ def test_any_text_is_rated(url: str, link_text: str) -> None:
 def test_endless_addresses_cost_next_to_nothing(url: str) -> None:
     with takes_at_most(0.5):
         rate_page(url, link_text=url)
+
+
+ABOVE_SERVICES = 0.42
+"""Above the rating of pages of services, jobs and privacy, whose turn comes later."""
+
+
+class PageName(NamedTuple):
+    is_wanted: bool
+    language: str
+    path: str
+    text: str
+
+    def score(self, *, has_name: bool = True, has_text: bool = True) -> float:
+        path = self.path if has_name else "/p17"
+        return rate_page(HOST + path, link_text=self.text if has_text else "").score
+
+
+def read_page_names() -> list[PageName]:
+    lines = (URLS / "page_names.txt").read_text(encoding="utf-8").splitlines()
+    parts = (line.split(" | ") for line in lines if not line.startswith("#"))
+    return [PageName(wanted == "yes", *rest) for wanted, *rest in parts]
+
+
+@pytest.mark.parametrize(
+    ("has_name", "has_text"), [(True, True), (True, False), (False, True)]
+)
+def test_pages_of_people_were_rated_low_because_their_language_is_rare(
+    *, has_name: bool, has_text: bool
+) -> None:
+    names = read_page_names()
+    wrong = [
+        name
+        for name in names
+        if (name.score(has_name=has_name, has_text=has_text) >= ABOVE_SERVICES)
+        is not name.is_wanted
+    ]
+
+    missed = [name for name in wrong if name.is_wanted]
+    wanted = sum(name.is_wanted for name in names)
+    assert len({name.language for name in names}) >= 30
+    assert len(missed) <= 0.03 * wanted, missed
+    assert len(wrong) - len(missed) <= 0.04 * (len(names) - wanted), wrong
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/team-building", "/board-games", "/crew-neck-sweaters", "/trabaja-con-nosotros"],
+)
+def test_a_word_for_people_beside_one_for_goods_or_jobs_is_no_page_of_a_team(
+    path: str,
+) -> None:
+    assert rate_page(HOST + path).score < ABOVE_SERVICES
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/physiotherapeuten", "/praxis/zahnarztteam", "/fysioterapeuter", "/gartenteam"],
+)
+def test_a_glued_word_is_what_its_last_part_says(path: str) -> None:
+    assert rate_page(HOST + path).type is PageType.TEAM_ROOT

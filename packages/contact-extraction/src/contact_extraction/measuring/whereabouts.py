@@ -23,12 +23,15 @@ LIKELY: Final = 0.25
 """A page that is rated lower is read only where others held something new."""
 NATIONAL_DIGITS: Final = 7
 """Last digits by which a number is known however its beginning is written."""
+BESIDE_LETTERS: Final = 60
+"""Letters and digits between a street and its code that still stand beside each other."""
 
 
 class Whereabouts(StrEnum):
     """Where a value stands that was missed."""
 
     READ = "on a page that was read"
+    APART = "on a page that was read, its code elsewhere"
     UNREAD = "only on pages that were not read"
     NOWHERE = "on no page as it is written"
 
@@ -85,9 +88,17 @@ class SiteTexts:
         return self._find(lambda text: name in " ".join(_WORD.findall(fold(text))))
 
     def of_address(self, address: Facts) -> Whereabouts:
-        """Find a street, or the town where there is none."""
+        """Find a street, or the town where there is none, and its code beside it."""
         key = street_key(address.get("street") or address.get("city"))
-        return self._find(lambda text: key in street_key(text))
+        code = street_key(address.get("postal_code"))
+        where = self._find(lambda text: key in street_key(text))
+        if where is not Whereabouts.READ or not code:
+            return where
+        beside = re.compile(
+            rf"{key}.{{0,{BESIDE_LETTERS}}}{code}|{code}.{{0,{BESIDE_LETTERS}}}{key}"
+        )
+        is_beside = self._find(lambda text: bool(beside.search(street_key(text))))
+        return where if is_beside is Whereabouts.READ else Whereabouts.APART
 
     def _find(self, stands_in: Callable[[str], bool]) -> Whereabouts:
         hits = [is_read for text, is_read in self.files if stands_in(text)]

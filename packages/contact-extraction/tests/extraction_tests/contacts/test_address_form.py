@@ -1,10 +1,20 @@
 """Forms of addresses by country, and counts and dates that look like them."""
 
+from pathlib import Path
+
 import pytest
 
 from contact_extraction.address_key import address_key
 from contact_extraction.contacts import Hints
 from contact_extraction.contacts.finder import find_contacts
+from contact_extraction.measuring.likeness import is_same_address
+
+ROWS = Path(__file__).parents[1] / "fixtures" / "contacts" / "addresses.txt"
+INVENTED = [
+    line.split(" | ", 4)
+    for line in ROWS.read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
 
 
 def read(text: str, country: str) -> list[tuple[str | None, str | None]]:
@@ -155,3 +165,34 @@ def test_an_estate_without_a_street_was_nowhere(
 
 def test_a_heading_with_a_year_was_a_house_of_that_number() -> None:
     assert read("Hochzeiten 2019<br>89079 Ulm", "DE") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "street", "code", "html"),
+    [row[1:] for row in INVENTED],
+    ids=[row[0] for row in INVENTED],
+)
+def test_an_address_between_other_signs_lost_its_code_or_all_of_it(
+    language: str, street: str, code: str, html: str
+) -> None:
+    page = f"<html lang={language}><body>{html}</body></html>"
+    found = find_contacts(page, "https://alder.bv/contact").addresses
+
+    true = {"street": street, "postal_code": code}
+    stored = [
+        {"street": one.street, "postal_code": one.postal_code, "text": one.text}
+        for one in found
+    ]
+    assert any(is_same_address(one, true) for one in stored), stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "12 500 Kč", "Od 16 900 Kč bez DPH", "N95 masks and W204 parts",
+        "Salt and Pepper Street", "Rated 4.9 * 120 reviews * 2019",
+    ],
+)  # fmt: skip
+def test_a_price_or_a_part_number_is_no_address(text: str) -> None:
+    for country in ("CZ", "US"):
+        assert read(text, country) == []

@@ -179,10 +179,19 @@ def read_piece(
     if (district := _DUBLIN.match(place.code or "")) and EIRCODE.fullmatch(text):
         place.city, place.code = district[1], text  # D09 says more than Dublin 9
         return True
+    if place.city and not place.code and _LOWER_CODE.fullmatch(text):
+        place.code, place.region = text.upper(), "GB"
+        return True
+    if not place.code and (bracketed := _CODE_IN_BRACKETS.fullmatch(text)):
+        place.city, place.code = bracketed[1], bracketed[2]
+        return True
+    if place.city and _OF_COUNTY.match(text) and not postcode.search(text):
+        place.state = place.state or text
+        return True
     if _PART_OF_TOWN.match(text) and not place.city and not place.code:
         place.extra.append(text)
         return True
-    if is_state(text) and (place.city or place.code):
+    if is_state(text) and (place.city or place.code or _ZIP.match(following)):
         place.state = place.state or text
         return True
     if (province := _WITH_PROVINCE.match(text)) and not place.state:
@@ -217,7 +226,9 @@ def _read_code(
         return False
     before = _CODE_LABEL.sub("", text[: code.start()]).strip(" ,-–")
     after = _IN_TOWN.sub("", text[code.end() :].strip(" ,-–"))
-    after = _DISTRICT.sub("", after)
+    # "Praha 6 - Břevnov": the number may stand before a part of the district.
+    town, dash, part = after.partition(" - ")
+    after = f"{_DISTRICT.sub('', town)}{dash}{part}"
     region = code.lastgroup or ""
     is_bare = not before and not after
     if before and not CITY.match(before) and not is_state(before):
@@ -263,6 +274,14 @@ _BOX_WORDS: Final = (
 _ONLY_BOX: Final = re.compile(rf"{_BOX_WORDS}(?:\s\d{{1,6}})?$", re.IGNORECASE)
 _BOX_BEFORE: Final = re.compile(
     rf"{_BOX_WORDS}\s\d{{1,6}}(?:\s[-–—]|,)?\s(?=\S*\d)", re.IGNORECASE
+)
+# "sy8 1pe", as a hand writes it, behind its town.
+_LOWER_CODE: Final = re.compile(r"[a-z]{1,2}\d[a-z\d]? ?\d[abd-hjlnp-uw-z]{2}")
+_CODE_IN_BRACKETS: Final = re.compile(r"([A-ZÀ-Þ][\w'’. À-ž-]{2,30}) \((\d{4,5})\)")
+# "jud. Mureș", "woj. mazowieckie": a county, between a town and its code.
+_OF_COUNTY: Final = re.compile(
+    r"(?:jud(?:\.|ețul)|okr(?:\.|es)|woj\.|pow(?:\.|iat)|gm\.|prov\.|provincia di|pref\.|obl\.|kraj|općina|distrito de|concelho de)\s\S{2}",
+    re.IGNORECASE,
 )
 # "2861 XE te Bergambacht"
 _IN_TOWN: Final = re.compile(r"^te (?=[A-Z])")
@@ -359,7 +378,8 @@ def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
 _CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞĐĆĎŤŇΆ-ΏΑ-ΫЀ-Я](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘĐĆĎŤŇΆ-ΏΑ-ΫЀ-Яa-zà-žά-ώа-џ(][\w'’.)-]{0,24})){0,4}"
 # What stands before a code: CEP 01310-100, C.P. 03940.
 _CODE_LABEL: Final = re.compile(
-    r"(?:^|\s)(?:CEP|C\.?P\.?|CAP|PLZ|PSČ|PIN|ZIP|post(?:al)?\s?code)\s?:?\s?$|^[^\W\d_]{3,20}:\s?$",
+    r"(?:^|\s)(?:CEP|C\.?P\.?|CAP|PLZ|PSČ|PIN|ZIP(?:\scode)?|post(?:al)?\s?code|"
+    r"cod(?:ul)?\spo[sșş]tal|code\spostal|código\spostal|codice\spostale|kod\spocztowy|Eircode)\s?:?\s?$|^[^\W\d_]{3,20}:\s?$",
     re.IGNORECASE,
 )
 _FIRST_CITY: Final = re.compile(r",| - |\s?/\s?")

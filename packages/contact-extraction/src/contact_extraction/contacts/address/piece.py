@@ -64,6 +64,16 @@ def _with_whole_codes(pieces: list[Piece]) -> Iterator[Piece]:
         yield last
 
 
+def without_preposition(piece: Piece) -> None:
+    """Take "in Portland" behind a street for Portland."""
+    if found := _IN_PLACE.match(piece.text):
+        piece.text = piece.text[found.end() :]
+        piece.start += found.end()
+
+
+_IN_PLACE: Final = re.compile(
+    r"(?:in|à|en|w|we|v|ve|em|i|te)\s(?:downtown\s|historic\s|central\s)?(?=[A-ZÀ-ÞŁŚŻŹČŠŽ][^\W\d_])"
+)
 # "14057 Berlin Telefon: 030 ..." ends at its city, and so does "14057 Berlin 030 28471022".
 _CONTACT_LABEL: Final = re.compile(
     r"\s(?:t[eé]l(?:efon|efono|ephone|éphone)?|phone|ph|fax|telefax|mobile?|mob|e-?mail|gsm|puh|tlf)\b\s?[.:]|"
@@ -73,4 +83,4 @@ _CONTACT_LABEL: Final = re.compile(
 )
 _HALF_CODE: Final = re.compile(r"(?:^|\s)[A-Z]{1,2}\d[A-Z\d]?$")
 _OTHER_HALF: Final = re.compile(r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)")
-_PIECE: Final = re.compile(r"[^,;|•·\n]{1,200}")
+_PIECE: Final = re.compile(r"[^,;|•·*~\n]{1,200}")

@@ -29,7 +29,7 @@ def postcode_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
     if "US" in regions:
         states = "|".join(sorted(US_STATES))
         parts.append(
-            rf"(?P<US>(?<=[A-Za-z.,] )(?<![$#] )\d{{5}}(?:-\d{{4}})?(?![\w-])|(?:{states}),?\s{{1,2}}\d{{5}}(?:-\d{{4}})?(?![\w-]))"
+            rf"(?P<US>(?<=[A-Za-z.,–-] )(?<![$#] )\d{{5}}(?:-\d{{4}})?(?![\w-])|(?:{states}),?\s{{1,2}}\d{{5}}(?:-\d{{4}})?(?![\w-]))"
         )
     # Most letters of a text are small ones, at which no code begins.
     return re.compile(rf"(?=[\d〒A-Z])(?:{'|'.join(parts)})")
@@ -48,7 +48,7 @@ POSTCODES: Final = {
     "LU": r"(?:L[ –-]{0,3})?\d{4}", "DK": r"(?:DK[ –-]{0,3})?\d{4}", "NO": r"(?:N[O]?[ –-]{0,3})?\d{4}",
     "AU": r"\d{4}", "NZ": r"\d{4}", "ZA": r"\d{4}", "HU": r"(?:H[ –-]{0,3})?\d{4}",
     "SI": r"(?:SI[ –-]{0,3})?\d{4}", "BG": r"\d{4}", "PH": r"\d{4}",
-    "NL": r"\d{4} ?[A-Z]{2}", "SE": r"(?:SE?[ –-]{0,3})?\d{3} ?\d{2}", "CZ": r"\d{3} ?\d{2}",
+    "NL": r"\d{4} ?[A-Z]{2}", "SE": r"(?:SE?[ –-]{0,3})?\d{3} ?\d{2}", "CZ": r"\d{3} ?\d{2}|\d{2} \d{3}(?= [A-ZČŘŠŽ][a-zá-ž]{2})",
     "SK": r"\d{3} ?\d{2}", "GR": r"\d{3} ?\d{2}", "PL": r"\d{2}-\d{3}",
     "PT": r"\d{4}-\d{3}", "BR": r"\d{5}-?\d{3}", "JP": r"〒?\s?\d{3}-\d{4}",
     "IN": r"\d{3} ?\d{3}", "CN": r"\d{6}", "RU": r"\d{6}", "SG": r"\d{6}", "RO": r"\d{6}",

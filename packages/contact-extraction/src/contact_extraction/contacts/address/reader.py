@@ -24,6 +24,7 @@ from contact_extraction.contacts.address.piece import (
     Piece,
     cut,
     pieces_after,
+    without_preposition,
 )
 from contact_extraction.contacts.address.postcode import (
     EIRCODE,
@@ -34,6 +35,7 @@ from contact_extraction.contacts.address.state import is_state
 from contact_extraction.contacts.address.street import (
     AMOUNT,
     COPYRIGHT_BEFORE,
+    CORNER,
     HOUSE_NUMBER,
     MAX_LINE,
     NUMBERLESS,
@@ -70,6 +72,7 @@ from contact_extraction.contacts.place import country_names
 MAX_FOUND: Final = 500
 MIN_NUMBERLESS: Final = 6
 MAX_BETWEEN: Final = 40
+MAX_TOWN: Final = 30
 
 
 class Reader:
@@ -154,7 +157,10 @@ class Reader:
         street = [Piece(text[start:end].strip(" ,"), number, base + start, base + end)]
         start = self._grow_left(street, number, text, start)
         tail = pieces_after(self.sheet, number, end)
+        if tail and tail[0].line == number:
+            without_preposition(tail[0])
         self._grow_right(street, tail)
+        tail = [piece for piece in tail if not BRACKETS.fullmatch(piece.text)]
         place = read_locality(tail, self.postcode)
         if place.city and is_amount_of(place.city):
             return None
@@ -387,10 +393,12 @@ class Reader:
         if region in SHORT_CODES and not candidates and not has_country:
             return None
         place = Locality()
-        read_piece(pieces[at], place, self.postcode)
+        town = self._town_of_bare_code(pieces, at, candidates)
+        read_piece(pieces[at], place, self.postcode, town)
         if not place.code:
             return None
         street = self._street_before(candidates, place)
+        place.city = place.city or town or None
         street_text = " ".join(piece.text for piece in street)
         if place.city and is_amount_of(place.city):
             return None
@@ -411,6 +419,24 @@ class Reader:
         place.last_line = number
         street = street or [Piece("", number, pieces[at].start, pieces[at].start)]
         return self._found(street, place, Method.POSTAL)
+
+    def _town_of_bare_code(
+        self, pieces: list[Piece], at: int, candidates: list[Piece]
+    ) -> str:
+        """Return the town that stands before the street, or on the line below the code.
+
+        `Železný Brod, Nádražní 412, PSČ 468 22`, and `602 00` above `Brno`; '' if none.
+        """
+        if not candidates or not HOUSE_NUMBER.match(candidates[-1].text):
+            return ""
+        if len(candidates) > 1 and candidates[-2].line == pieces[at].line:
+            town = candidates[-2].text
+        else:
+            line = self.sheet.lines[pieces[at].line]
+            below = pieces_after(self.sheet, pieces[at].line, len(line.text))
+            town = below[0].text if below and len(pieces) == 1 else ""
+        is_town = CITY.match(town) and len(town) <= MAX_TOWN
+        return town if is_town and town.casefold() not in country_names() else ""
 
     def _street_behind(
         self, pieces: list[Piece], at: int, place: Locality
@@ -462,6 +488,7 @@ class Reader:
                 or bool(HOUSE_NUMBER.match(text))
                 or is_unit(text)
                 or bool(street_match(text))
+                or bool(CORNER.match(text))
             )
             # "Hochzeiten 2019" above a code is no house of that number.
             is_year = _ENDS_IN_YEAR.search(text) and not street_match(text)

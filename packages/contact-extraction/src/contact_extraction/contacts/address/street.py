@@ -22,7 +22,7 @@ def street_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
 @cache
 def _grammar(*, is_germanic: bool, is_romance: bool) -> re.Pattern[str]:
     parts = [
-        rf"(?<![\w$£€.#:/-])(?=[\dN])(?:{_FRENCH}|{_ENGLISH}){UNIT_TAIL}{{0,3}}",
+        rf"(?<![\w$£€.#:/-])(?=[\dN]|[SEW]\d)(?:{_FRENCH}|{_ENGLISH}){UNIT_TAIL}{{0,3}}",
         rf"(?<![\w$.-])(?=[\d#]){_BLOCK}",
     ]
     if is_germanic:
@@ -30,7 +30,7 @@ def _grammar(*, is_germanic: bool, is_romance: bool) -> re.Pattern[str]:
     if is_romance:
         parts.append(rf"(?<![\w-]){_TYPE_FIRST}")
     # Most places of a text are ruled out by one look at one letter.
-    first = r"\d#N" + r"A-ZÀ-ÞŁŚŠŽČ'’" * is_germanic + r"\w" * is_romance
+    first = r"\d#NSEW" + r"A-ZÀ-ÞŁŚŠŽČ'’" * is_germanic + r"\w" * is_romance
     return re.compile(rf"(?=[{first}])(?:{'|'.join(parts)})")
 
 
@@ -110,8 +110,10 @@ _WEAK: Final = (
 )
 _DIRECTION: Final = r"(?:North|South|East|West|[NSEW]|[NS]\.?[EW]|[NS]\.\s?[EW]\.?)"
 _NUMBER: Final = (
-    r"(?:(?:No|Nr|N[º°o])\.?:?\s{0,2})?\d{1,6}(?:[A-Za-z](?![A-Za-z])|½)?"
+    r"(?:(?:(?:No|Nr|N[º°o])\.?:?\s{0,2})?\d{1,6}(?:[A-Za-z](?![A-Za-z])|½)?"
     r"(?:\s?[-–/&]\s?\d{1,6}[A-Za-z]?(?![A-Za-z]))?"
+    # By their place in a grid, as in Wisconsin and Illinois: "N6141", "W172N9300", "26W148".
+    r"|(?:[NSEW]\d{2,5}(?:\s?[NSEW]\d{2,5})?|\d{1,2}[NSEW]\d{2,4})(?!\w))"
 )
 _NAME: Final = (
     r"(?:[A-ZÀ-ÞŁŚŻŹĆČŠŽŘĚŮİŞĞ][\w'’.&-]{0,24}|\d{1,4}(?:st|nd|rd|th|ST|ND|RD|TH)?|of|the|"
@@ -121,6 +123,7 @@ _ENGLISH: Final = (
     rf"{_NUMBER},?\s{{1,2}}(?:{_DIRECTION}\.?\s{{1,2}})?(?:{_NAME}\s{{1,2}}){{0,5}}"
     rf"(?:(?:(?i:US|U\.S\.|State|County|Old)\s)?(?i:Highway|Hwy|Route|Rte|FM|Road|Rd|SR|CR|"
     rf"County\sRoad)\s\#?\d{{1,4}}[A-Z]?"
+    rf"|(?:County|Co\.?)\s(?:Highway|Hwy|Road|Rd|Trunk)\.?\s[A-Z]{{1,3}}\b"
     rf"|(?:(?<=[\w.]\s)(?=[A-Z])(?i:{_STRONG}|{_WEAK})|Broadway|BROADWAY)\b(?!['’])\.?)"
     rf"(?:\s{{1,2}}{_DIRECTION}\b\.?)?"
 )
@@ -221,9 +224,16 @@ _COUNTS_OR_DATES: Final = re.compile(
 )
 HOUSE_NUMBER: Final = re.compile(
     r"^(?:\d{1,5}[A-Za-z]?(?:[-–/]\d{1,5}){0,2},?\s[A-Z][\w'’. -]{2,40}"
-    r"|(?:[A-Z]\s[A-ZÀ-Ž]|[A-ZÀ-ÞÄÖÜΆ-ΏΑ-ΫЀ-Я])[\w'’.À-ž-]{1,30}(?:\s[\w'’.À-ž-]{2,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
-    r"(?:\s?[/–-]\s?\w{1,4})?)$"
+    r"|(?:[A-Z]\s[A-ZÀ-Ž]|[A-ZÀ-ÞÄÖÜΆ-ΏΑ-ΫЀ-Я])[\w'’.À-ž-]{1,30}(?:\s[\w'’.À-ž-]{1,20}){0,3}\s\d{1,4}\s?[a-zA-Z]?"
+    r"(?:\s?[/–-]\s?\w{1,4})?"
+    r"|[A-ZÀ-ÞÄÖÜ][\w'’. À-ž-]{2,30}\s(?:Nr|No|nr|č|čp|br|št|hsz)\.?\s?\d{1,4}\s?[a-zA-Z]?)$"
 )
+CORNER: Final = re.compile(
+    r"^(?:(?:[Oo]n\s|[Aa]t\s)?(?:[Tt]he\s)?(?:[Cc]orner(?:\sof)?|[Cc]nr\.?|[Ii]ntersection\sof)\s[A-Z0-9].{4,50}"
+    r"|[A-Z][\w.' -]{1,28}\s(?:&|and|at)\s[A-Z][\w.' -]{1,28}"
+    r"\b(?:Roads?|Rd|Streets?|St|Avenues?|Ave|Highways?|Hwy|Lanes?|Route)\.?(?:\s\d{1,4}[A-Z]?)?)$"
+)
+"""Where two roads meet: all there is for an address in many a village."""
 COPYRIGHT_BEFORE: Final = re.compile(
     r"(?:©|&copy;|\(c\)|copyright)[\s\d–-]{0,12}$", re.IGNORECASE
 )

@@ -83,8 +83,8 @@ _BUILDING_PIECE: Final = re.compile(
 )
 # Hamlets, estates and shopping centres of other languages, which stand for a street.
 _SITE_PIECE: Final = re.compile(
-    r"^(?:Lieu[- ]?dit|Hameau|(?:Le|Au) (?:Bourg|Village)$|Z\.?\s?[AIC]\.?(?:\s?[CE]\.?)?\s|Zone (?:artisanale|industrielle|"
-    r"commerciale|d['’]activité)|Parc d['’]activité|Centre commercial|Galerie (?:commerciale|marchande)|Domaine d|"
+    r"^(?:Lieu[- ]?dit|Hameau|(?:Le|Au) (?:Bourg|Village)$|Z\.?\s?[AIC]\.?(?:\s?[CE]\.?)?\s|(?i:Zone (?:artisanale|industrielle|"
+    r"commerciale|d['’]activité))|Parc d['’]activité|Centre commercial|Galerie (?:commerciale|marchande)|Domaine d|"
     r"Pol(?:\.|[íi]gono) Ind|Parque (?:Empresarial|Tecnol|Comercial)|Centro Com|C\.C\.\s|Urb(?:\.|anizaci[óo]n)\s|Finca\s|"
     r"Cortijo\s|Caser[íi]o\s|Quinta d|Edif[íi]cio\s|Herdade d|Zona (?:Ind|Art|Com)|Loc(?:\.|alit[àa])\s|Fraz(?:\.|ione)\s|"
     r"Contrada\s|Borg(?:o|ata?)\s|Podere\s|Tenuta\s|Cascina\s|Masseria\s|Fattoria\s|Mas\s|Masia\s|Mas[íi]a\s|Ferme d|Ch[âa]teau\s|"
