@@ -65,6 +65,7 @@ class PlainCrm:
     token: str = "the-token"
     port: int = 0
     counter: int = 0
+    changes_a_page: int = 1_000
     on_call: Callable[[str, str], Awaitable[None]] | None = None
     """What somebody else does while a call is answered."""
     unique_email: bool = False
@@ -210,10 +211,12 @@ class PlainCrm:
         if parts[0].endswith("-changes"):
             kind = parts[0].removesuffix("-changes")
             since = int(query.get("since") or 0)
-            ids = dict.fromkeys(id_ for k, id_ in self.changed[since:] if k == kind)
+            end = min(since + self.changes_a_page, len(self.changed))
+            ids = dict.fromkeys(id_ for k, id_ in self.changed[since:end] if k == kind)
             there = self.rows[kind]
             told = [there.get(id_, {"id": id_, "is_deleted": True}) for id_ in ids]
-            return 200, {"data": told, "cursor": str(len(self.changed))}
+            more = end < len(self.changed)
+            return 200, {"data": told, "cursor": str(end), "has_more": more}
         kind, rows = parts[0], self.rows[parts[0]]
         if method == "POST":
             if self.unique_email and kind == "person":

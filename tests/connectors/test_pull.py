@@ -256,11 +256,39 @@ async def test_our_own_writes_are_no_news(crm_desk: CrmDesk) -> None:
     await desk.run(
         'UPDATE sync_connections SET cursors = \'{"company": "0", "person": "0"}\''
     )
+    written = "SELECT xmin::text FROM sync_records WHERE kind = 'company'"
+    [before] = await desk.run(written)
 
     await desk.poll(sync_id)
 
     kept = await desk.record(sync_id, company)
     assert (kept.state, kept.differs) == ("done", {})
+    assert (await desk.run(written))[0].xmin == before.xmin
+
+
+async def test_a_run_stopped_until_all_that_it_had_written_was_read_back(
+    crm_desk: CrmDesk,
+) -> None:
+    desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
+    companies, _ = await crm_desk.leads(24)
+    await desk.push(sync_id, *companies[:12])
+    await desk.work(sync_id)
+    await desk.run(
+        'UPDATE sync_connections SET cursors = \'{"company": "0", "person": "0"}\''
+    )
+    crm.changes_a_page, crm.calls = 4, []
+    await desk.push(sync_id, *companies)
+
+    async def time_goes_by(method: str, _target: str) -> None:
+        await desk.clock.sleep(60 if method == "POST" else 0)
+
+    crm.on_call = time_goes_by
+    await desk.work(sync_id)
+
+    order = "".join("r" if "-changes" in target else "w" for _, target in crm.calls)
+    run = order.rstrip("r")
+    assert run.count("r") > 10
+    assert "rr" not in run
 
 
 async def test_an_edit_there_is_shown_beside_ours(crm_desk: CrmDesk) -> None:

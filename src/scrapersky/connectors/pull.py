@@ -16,11 +16,18 @@ from scrapersky.changes.subscriber import Lease
 from scrapersky.connectors.account import CrmConnection
 from scrapersky.connectors.mapping import ConflictRule, FieldMapping
 from scrapersky.connectors.objection import PeopleNews, act_as, email_field, heed
-from scrapersky.connectors.outbox import RECORDS, OutboxEntry, entry_of, save
+from scrapersky.connectors.outbox import (
+    RECORDS,
+    OutboxEntry,
+    entry_of,
+    save,
+    written_entry,
+)
 from scrapersky.connectors.protocol import CrmField, CrmKind, CrmRecord
 from scrapersky.connectors.question import with_answers
 from scrapersky.connectors.stray import settle_strays
 from scrapersky.connectors.values import normalised
+from scrapersky.kit.json_text import json_text
 from scrapersky.records.status import LeadStatus
 from scrapersky.records.sync import SyncState
 
@@ -70,10 +77,12 @@ class Pull:
         async with self.lease.transaction({"cursors": self.cursors}) as connection:
             await act_as(connection, self.account)
             stored = await entries_of(connection, self.lease.id, kind, page.records)
+            was = {one.id: stored_form(one) for one in stored}
             news = self._understood(kind, page.records, stored, schema)
-            await save(
-                connection, self.account.row.connector, list(news.entries.values())
-            )
+            changed = [
+                one for one in news.entries.values() if stored_form(one) != was[one.id]
+            ]
+            await save(connection, self.account.row.connector, changed)
             await self._apply(connection, news)
         await settle_strays(self.lease, self.account, kind, page.records)
         return page.has_more and page.cursor != before
@@ -144,6 +153,11 @@ class Pull:
             given = {"tenant": self.lease.tenant_id, "id": company, "value": value}
             await connection.execute(COMING_BACK[name], given)
         await heed(connection, self.lease.tenant_id, self.account, news.people)
+
+
+def stored_form(entry: OutboxEntry) -> str:
+    """Return an entry as it is stored: most of what is read is what we wrote, and unchanged."""
+    return json_text(written_entry(entry))
 
 
 async def entries_of(

@@ -61,6 +61,8 @@ class ConnectionWork:
     renewed: float = 0.0
     polled: datetime | None = None
     """When their changes were asked for last."""
+    unread: list[CrmKind] = field(default_factory=list)
+    """Kinds of which not all changes since the last time have been read."""
     poll_every: timedelta = PROBLEM_PAUSE
     cursors: dict[str, Any] = field(default_factory=dict)
     failed: Exception | None = None
@@ -127,7 +129,7 @@ class ConnectionWork:
         return max(wait if due is None else min(wait, due), SHORTEST_PAUSE)
 
     async def _attempt(
-        self, part: Callable[[CrmConnection], Awaitable[None]], account: CrmConnection
+        self, part: Callable[[CrmConnection], Awaitable[object]], account: CrmConnection
     ) -> None:
         """Do a part of the work; what stops it does not stop the others."""
         try:
@@ -148,15 +150,25 @@ class ConnectionWork:
 
     async def _listen(self, account: CrmConnection) -> None:
         """Take over what changed there, if it is time to."""
-        if self._until_poll() > timedelta():
-            return
-        self.polled = self.tools.clock.now()
-        pull = Pull(self.lease, account, self.cursors)
+        while await self._read_page(account):
+            pass
+
+    async def _read_page(self, account: CrmConnection) -> bool:
+        """Take over a page of what changed there, if it is time to; return whether more did."""
+        if not self.unread:
+            if self._until_poll() > timedelta():
+                return False
+            self.polled = self.tools.clock.now()
+            self.unread = list(account.crm.info.kinds)
+        # Whatever goes wrong is tried again at the next time, not at once.
+        unread, self.unread = self.unread, []
         with sparing_nothing(account):
-            for kind in account.crm.info.kinds:
-                while await pull.step(kind):
-                    pass
-        await self._change({"polled_at": self.polled})
+            if not await Pull(self.lease, account, self.cursors).step(unread[0]):
+                del unread[0]
+        self.unread = unread
+        if not unread:
+            await self._change({"polled_at": self.polled})
+        return bool(unread)
 
     def _until_poll(self) -> timedelta:
         """Return how long until their changes are asked for again."""
@@ -199,7 +211,8 @@ class ConnectionWork:
                 await self._change(begun)
         while await push.step():
             await self._attempt(self._erase, account)
-            await self._attempt(self._listen, account)
+            # Page by page: what a long run wrote itself is read back beside its writing.
+            await self._attempt(self._read_page, account)
         if not await self._has_queued():
             await self._change({"run_at": None})
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Literal
 
 from tests.connectors.fakes.clock import StillClock
@@ -14,11 +14,18 @@ from tests.connectors.fakes.hubspot_errors import (
     not_unique,
     refuse,
 )
-from tests.connectors.fakes.hubspot_portal import GROUPS, Portal, comparable, holds, iso
+from tests.connectors.fakes.hubspot_portal import (
+    CHANGED,
+    GROUPS,
+    Portal,
+    comparable,
+    holds,
+    iso,
+)
 from tests.connectors.fakes.hubspot_properties import FIELD_TYPES, TYPES, Property
 from tests.connectors.fakes.meter import DayMeter, Meter
 from tests.connectors.fakes.server import Call, FakeCrm, Refusal, Reply
-from tests.connectors.fakes.store import US, Record, Store
+from tests.connectors.fakes.store import US, Record, SearchHit, Store
 
 TOKEN = "pat-eu1-00000000-0000-4000-8000-000000000000"
 VERSION = "2026-09"
@@ -284,14 +291,10 @@ class FakeHubSpot(FakeCrm):
                 raise refuse(f"There is no property {one['propertyName']}")
         hits = [
             (record, seen)
-            for record in self.candidates(kind, filters)
-            if (seen := record.seen_by_search(self.now())) is not None
-            and (
-                not groups
-                or any(
-                    all(holds(seen, one) for one in group["filters"])
-                    for group in groups
-                )
+            for record, seen in self.candidates(kind, filters)
+            if not groups
+            or any(
+                all(holds(seen, one) for one in group["filters"]) for group in groups
             )
         ]
         if sorts:
@@ -312,14 +315,24 @@ class FakeHubSpot(FakeCrm):
             answer["paging"] = {"next": {"after": str(after + limit)}}
         return Reply(200, answer)
 
-    def candidates(self, kind: str, filters: list[dict[str, Any]]) -> Iterator[Record]:
-        """Yield what a search has to look at."""
-        store = self.portal.store
-        if len(filters) == 1 and filters[0]["operator"] == "IN":
+    def candidates(
+        self, kind: str, filters: list[dict[str, Any]]
+    ) -> Iterator[SearchHit]:
+        """Yield what a search has to look at, as the index has it."""
+        store, now = self.portal.store, self.now()
+        records = store.live(kind)
+        if len(filters) == 1:
             [one] = filters
-            if one["propertyName"] in store.looked_up:
-                return store.holding(kind, one["propertyName"], one["values"])
-        return store.live(kind)
+            if (one["propertyName"], one["operator"]) == (CHANGED[kind], "GTE"):
+                _, milliseconds, _ = comparable(one["value"])
+                moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+                yield from store.touched_since(kind, moment)
+                return
+            if one["operator"] == "IN" and one["propertyName"] in store.looked_up:
+                records = store.holding(kind, one["propertyName"], one["values"])
+        for record in records:
+            if (seen := record.seen_by_search(now)) is not None:
+                yield record, seen
 
     # Routes: writing.
 

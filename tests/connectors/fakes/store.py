@@ -1,9 +1,11 @@
 """The records of a CRM, who wrote what in them, and what its search index knows of them."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 US = "us"
@@ -45,6 +47,12 @@ class Record:
         return None
 
 
+SearchHit = tuple[Record, dict[str, Any]]
+"""A record, and its fields as the index has them."""
+Touch = tuple[datetime, Record, dict[str, Any]]
+"""When a record was changed, and its fields from then on."""
+
+
 class Store:
     """The records of one account."""
 
@@ -62,6 +70,7 @@ class Store:
         self.looked_up = looked_up
         """Fields by whose values records are searched, among a hundred thousand of them too."""
         self._holding: dict[tuple[str, str, str], dict[int, Record]] = {}
+        self._touched: dict[str, list[Touch]] = {}
 
     def make(self, kind: str, values: Mapping[str, Any], by: str) -> Record:
         now = self.now()
@@ -86,11 +95,22 @@ class Store:
         now = record.updated = self.now()
         visible = datetime.fromtimestamp(now.timestamp() + self.lag(), tz=now.tzinfo)
         kept = [pair for pair in record.indexed if pair[0] < visible]
-        record.indexed = [*kept[-3:], (visible, dict(record.values))]
+        values = dict(record.values)
+        record.indexed = [*kept[-3:], (visible, values)]
+        self._touched.setdefault(record.kind, []).append((now, record, values))
         for name in self.looked_up:
             if value := record.values.get(name):
                 held = self._holding.setdefault((record.kind, name, value.lower()), {})
                 held[record.id] = record
+
+    def touched_since(self, kind: str, moment: datetime) -> Iterator[SearchHit]:
+        """Yield live records as the index has them, in the order of their last changes."""
+        touched, now = self._touched.get(kind, []), self.now()
+        for _, record, values in touched[
+            bisect_left(touched, moment, key=itemgetter(0)) :
+        ]:
+            if record.is_live and record.seen_by_search(now) is values:
+                yield record, values
 
     def holding(self, kind: str, name: str, values: Sequence[str]) -> Iterator[Record]:
         """Yield the live records that have or had one of some values in a field."""
