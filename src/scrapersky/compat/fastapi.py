@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, get_origin
 
+from anyio import BrokenResourceError
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.dependencies.utils import request_params_to_args
@@ -11,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match, compile_path
 from starlette.types import Scope
 from typing_extensions import override
@@ -39,6 +41,17 @@ def calls_of(dependant: Dependant) -> Iterator[object]:
 def pattern_of(path: str) -> re.Pattern[str]:
     """Return what matches the addresses of a route."""
     return compile_path(path)[0]
+
+
+def is_departure(error: BaseException) -> bool:
+    """Say whether a request ended because its client has left, and for nothing else.
+
+    What FastAPI sends events through is closed when the client leaves; what waits to be
+    sent then fails, which is reported as if the endpoint had.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(is_departure, error.exceptions))
+    return isinstance(error, BrokenResourceError | ClientDisconnect)
 
 
 class RouterBelow(APIRouter):

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from scrapersky.api.events.broker import (
     LONGEST_QUEUE,
     MOST_STREAMS,
     MOST_STREAMS_EACH,
+    EventStream,
     ServerEvent,
 )
 from scrapersky.api.operations.state import OperationsState
@@ -107,6 +109,34 @@ async def test_what_commits_late_is_told_too(clean: Served) -> None:
             assert str(early) not in listener.ids
 
         await listener.until(lambda one: str(early) in one.ids)
+
+
+async def test_a_client_that_left_while_events_waited_was_logged_as_a_crash(
+    clean: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+
+    async def always(_stream: EventStream, _seconds: float) -> ServerEvent:
+        nonlocal made
+        made += 1
+        return ServerEvent("records", "x" * 1_000_000)
+
+    monkeypatch.setattr(EventStream, "next", always)
+    host, port = clean.client.base_url.host, clean.client.base_url.port
+    with capture_logs() as lines:
+        reader, writer = await asyncio.open_connection(host, port)
+        head = f"GET /api/v3/events HTTP/1.1\r\nHost: {host}\r\nX-API-Key: {clean.key}"
+        writer.write(f"{head}\r\n\r\n".encode())
+        await reader.readuntil(b"\r\n\r\n")
+        # It reads no further: the server goes on until all buffers between them are full.
+        before = 0
+        while before == 0 or made > before:
+            before = made
+            await asyncio.sleep(0.2)
+        writer.transport.abort()
+        await until(lambda: operations_of(clean).broker.streams == 0)
+
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == []
 
 
 async def test_who_comes_back_hears_what_was_missed(clean: Served) -> None:

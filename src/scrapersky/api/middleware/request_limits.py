@@ -44,6 +44,7 @@ from scrapersky.api.tenancy import (
     transaction_scope,
 )
 from scrapersky.api.transaction import FIRST_ERROR, RequestTransaction
+from scrapersky.compat.fastapi import is_departure
 from scrapersky.errors import (
     AddressTooLong,
     LoopDetected,
@@ -107,9 +108,10 @@ class RequestLimits:
             if not answer.is_begun:
                 await answer.refuse(ServerStopping("The server stops."))
         except Exception as error:
-            if answer.is_begun:
+            if not answer.is_begun:
+                await answer.refuse(error)
+            elif not is_departure(error):
                 raise
-            await answer.refuse(error)
         finally:
             await transaction.abandon()
 
