@@ -141,8 +141,8 @@ export const texts = {
     otherwise: {
       "the legal notice names them alone": "the only person the legal notice names",
     } as Record<string, string>,
-    imported: (role: string | null, who: string, file: string, line: string) =>
-      `${role ? `“${role}”` : "named"} in line ${line} of ${file}, imported by ${who}`,
+    imported: (role: string | null, who: string | null, file: string, line: string) =>
+      `${role ? `“${role}”` : "named"} in line ${line} of ${file}${who ? `, imported by ${who}` : ""}`,
   },
   people: {
     suggestion: (value: string, reason: string) =>

@@ -7,8 +7,6 @@ worked on since.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -16,7 +14,6 @@ from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.email_quality import judge_email
-from contact_extraction.host_kind import site_name
 from contact_extraction.person_card import STANDING
 from contact_extraction.seniority import seniority_of
 from contact_extraction.text import name_key
@@ -26,10 +23,10 @@ from scrapersky.curation.action import (
     keep_counts,
     open_action,
 )
+from scrapersky.curation.imported_line import ImportedLine
 from scrapersky.curation.own_value import ColumnOfOwn, columns_of_own, split_cells
 from scrapersky.kit.json_text import json_text
 from scrapersky.privacy.suppression_filter import SuppressionFilter, suppressions
-from scrapersky.providers.source import PlaceFacts
 from scrapersky.records import CURATED
 from scrapersky.records.audit import Actor
 from scrapersky.records.change import log_as_part_of
@@ -128,49 +125,6 @@ REPLACES_KNOWN: Final = "replaces_known"
 """The parameter of a search that says what becomes of known values."""
 HEADINGS: Final = "headings"
 """The one that keeps how a file calls its columns, by what they are here."""
-
-
-class KnownValues(StrEnum):
-    """What becomes of what is known of a company that a file says otherwise."""
-
-    KEPT = "kept"
-    REPLACED = "replaced"
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedLine:
-    """One line of a file: the place it became, and what else stands there."""
-
-    source_place_id: str
-    facts: PlaceFacts
-    origin: str
-    """Who imported it, from which file and line."""
-    known_values: KnownValues = KnownValues.KEPT
-
-    @property
-    def person(self) -> str | None:
-        """Return whom the line names."""
-        return self._contact.get("name")
-
-    @property
-    def role(self) -> str | None:
-        """Return what they are."""
-        return self._contact.get("role")
-
-    @property
-    def _contact(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.facts.attributes.get("contact") or {}
-        return found
-
-    @property
-    def host(self) -> str | None:
-        """Return whose contacts these are: the website, or else a company's mail domain."""
-        if self.facts.website and (name := site_name(self.facts.website)):
-            return name
-        for email in self.facts.emails:
-            if not judge_email(email).is_free:
-                return site_name(f"https://{email.rpartition('@')[2]}/")
-        return None
 
 
 async def keep_import(
@@ -331,12 +285,11 @@ def contacts_of(line: ImportedLine, domain_id: UUID) -> Iterator[dict[str, Any]]
     phone = line.facts.phone
     shared = {"domain_id": domain_id, "origin": line.origin}
     for email in line.facts.emails:
-        quality = judge_email(email, line.host)
-        is_theirs = not quality.is_role
+        is_theirs = line.is_persons(email)
         yield {
             **shared,
             "email": email.lower(),
-            "email_type": quality.type.value,
+            "email_type": judge_email(email).type.value,
             "name": line.person if is_theirs else None,
             "role": line.role if is_theirs else None,
             "phone": phone,
@@ -351,7 +304,7 @@ def person_of(line: ImportedLine, domain_id: UUID) -> Iterator[dict[str, Any]]:
     if not line.person or not (key := name_key(line.person)):
         return
     seniority = seniority_of(line.role)
-    own = [one for one in line.facts.emails if not judge_email(one).is_role]
+    own = [one for one in line.facts.emails if line.is_persons(one)]
     yield {
         "domain_id": domain_id,
         "host": line.host or "",

@@ -11,6 +11,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from contact_extraction.text import name_key
+from scrapersky.curation.imported_line import IMPORTED
 from scrapersky.proofs.outcome import Judgement, ProofVerdict
 from scrapersky.records import Company
 from scrapersky.records.company import JUDGED
@@ -25,8 +26,6 @@ NO_CLAIMS: Final = frozenset(
     }
 )  # fmt: skip
 """What is read of a record beside what its source says."""
-IMPORTED: Final = "imported by"
-"""How the origin of an imported value begins."""
 SAID: Final = """b.name AS business, b.name, b.categories, b.rating, b.reviews_count,
   b.phone AS business_phone, b.phone, b.street, b.city, b.region AS state, b.region,
   b.postal_code, b.country, b.latitude, b.longitude, b.website, b.attributes->>'origin' AS origin"""

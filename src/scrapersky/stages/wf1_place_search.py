@@ -26,13 +26,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 import curation_sdk
 from curation_sdk import Done, GiveUp, Outcome, Transaction
-from scrapersky.curation.lead_import import (
-    HEADINGS,
-    REPLACES_KNOWN,
-    ImportedLine,
-    KnownValues,
-    keep_import,
-)
+from scrapersky.curation.imported_line import ImportedLine, KnownValues, origin_of
+from scrapersky.curation.lead_import import HEADINGS, REPLACES_KNOWN, keep_import
 from scrapersky.curation.rule import apply_rules
 from scrapersky.errors import BudgetExhausted
 from scrapersky.pipeline.declaration import Endings, Lane, StageJob, stage
@@ -208,7 +203,9 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
                 await curation_sdk.control.wake(connection, "deep_scan")
         await link_known(connection, search, page.known)
         if search.source == PLACE_FILES:
-            actor = await importer(connection, search, tools.system_user_id)
+            who = await importer(connection, search)
+            by = search.created_by or tools.system_user_id
+            actor = Actor(search.tenant_id, by, who or "the system")
             known_values = (
                 KnownValues.REPLACED
                 if search.params.get(REPLACES_KNOWN)
@@ -216,7 +213,7 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
             )
             lines = [
                 read_imported_line(
-                    place, actor, tools.sources[search.source], known_values
+                    place, who, tools.sources[search.source], known_values
                 )
                 for place in page.places
             ]
@@ -232,23 +229,21 @@ async def keep_page(tools: Tools, search: PlaceSearch, page: PlacePage) -> None:
         )
 
 
-async def importer(
-    connection: AsyncConnection, search: PlaceSearch, user_id: UUID
-) -> Actor:
-    """Return who brought a file."""
-    by = search.created_by or user_id
-    query = select(func.coalesce(User.name, User.email)).where(User.id == by)
-    name = await connection.scalar(query)
-    return Actor(search.tenant_id, by, name or "the system")
+async def importer(connection: AsyncConnection, search: PlaceSearch) -> str | None:
+    """Return who brought a file; nobody by name where there are no accounts."""
+    query = select(func.coalesce(User.name, User.email)).where(
+        User.id == search.created_by
+    )
+    name: str | None = await connection.scalar(query)
+    return name
 
 
 def read_imported_line(
-    place: FoundPlace, actor: Actor, source: PlaceSource, known_values: KnownValues
+    place: FoundPlace, who: str | None, source: PlaceSource, known_values: KnownValues
 ) -> ImportedLine:
     """Read what else a line of a file says than where a place is."""
     facts = source.facts(place.raw)
-    file, line = place.raw.get("dataset"), place.raw.get("line")
-    origin = f"imported by {actor.name}, {file}, line {line}"
+    origin = origin_of(who, place.raw["dataset"], place.raw["line"])
     return ImportedLine(place.source_place_id, facts, origin, known_values)
 
 

@@ -280,7 +280,42 @@ async def test_what_is_known_stays_and_the_difference_is_told(desk: Desk) -> Non
     result = await desk.get(f"/searches/{search}/import")
     (name,) = [one for one in result["differences"] if one["field"] == "name"]
     assert (name["known"], name["imported"]) == ("Bea Koenig", "Ada King")
-    assert name["origin"].endswith("kunden.csv, line 2")
+    # Without accounts nobody has brought it: "imported by ScraperSky" said nothing.
+    assert name["origin"] == "imported from kunden.csv, line 2"
+
+
+@pytest.mark.parametrize(
+    ("email", "is_theirs"),
+    [
+        ("anna.weber@firma001.example", True),
+        ("aw@firma001.example", True),
+        ("a.meier@firma001.example", True),  # she may have married
+        ("annchen77@gmail.com", True),
+        ("info@firma001.example", False),
+        ("info-berlin@firma001.example", False),
+        ("anmeldung@firma001.example", False),
+        ("firma001@firma001.example", False),
+        ("firma001@gmail.com", False),
+        ("peter.schmidt@firma001.example", False),
+        ("p.schmidt@firma001.example", False),
+    ],
+)
+async def test_an_address_in_the_line_of_a_person_was_theirs_whatever_it_said(
+    desk: Desk, email: str, is_theirs: bool
+) -> None:
+    line = messy_lines(2)[1] | {"Firma": "Firma 001", "Ansprechpartner": "Anna Weber"}
+    line |= {"Webseite": "firma001.example", "E-Mail": email}
+
+    await bring(desk, written([line]))
+
+    (lead,) = await desk.walk("/companies", {"limit": 10})
+    (contact,) = await desk.walk("/contacts", {"limit": 10})
+    assert lead["decision_maker"] == "Anna Weber"
+    assert (lead["email_kind"] == "person") == is_theirs
+    assert (contact["email"], contact["name"]) == (
+        email,
+        "Anna Weber" if is_theirs else None,
+    )
 
 
 NEWER = {"Ort": "Wien 2", "Telefon": "+43 1 7000003"}

@@ -112,8 +112,9 @@ function Person({ record }: { record: Row }) {
   );
 }
 
-/** What a file says is kept like what a person writes, with who brought the file. */
-const isImported = (snippet: string | null | undefined) => /^imported by /.test(snippet ?? "");
+/** What a file says is kept like what a person writes, with the file and who brought it. */
+const isImported = (snippet: string | null | undefined) =>
+  /^imported (?:by|from) /.test(snippet ?? "");
 
 function PhoneLine({ record, detail }: { record: Row; detail: DetailAnswer }) {
   const phone = text(record.phone);

@@ -1,7 +1,7 @@
 /** Why somebody is taken for who decides, in a sentence: the server says it in few words. */
 import { texts } from "@/texts/record";
 
-const IMPORTED = /^(.*), imported by (.*), (.*), line (\d+)$/s;
+const IMPORTED = /^(.*), imported (?:by (.*), |from )(.*), line (\d+)$/s;
 const OF_RANK = /^([a-z]+): (.*)$/s;
 
 const { standing } = texts;
@@ -9,8 +9,8 @@ const { standing } = texts;
 /** "owner: Owner; the business bears their name" becomes "owner; the business bears their name". */
 export function reasonSaid(reason: string): string {
   const [, role, who, file, line] = IMPORTED.exec(reason) ?? [];
-  if (who && file && line) {
-    return standing.imported(!role || role === "named" ? null : role, who, file, line);
+  if (file && line) {
+    return standing.imported(!role || role === "named" ? null : role, who ?? null, file, line);
   }
   const [first = "", ...rest] = reason.split("; ");
   return [rankSaid(first), ...rest].join("; ");

@@ -19,7 +19,8 @@ from scrapersky.companies.evidence import (
     street_of,
 )
 from scrapersky.companies.score import compare
-from scrapersky.curation.lead_import import NO_ID, ImportedLine
+from scrapersky.curation.imported_line import ImportedLine
+from scrapersky.curation.lead_import import NO_ID
 from scrapersky.kit.json_text import json_text
 
 MOST_ALIKE: Final = 20

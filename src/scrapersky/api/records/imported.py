@@ -14,9 +14,11 @@ from scrapersky.api.dependency import Reader, Transaction
 from scrapersky.api.records.detail import record_of
 from scrapersky.api.records.router import address_of
 from scrapersky.api.schema import NOT_FOUND, REFUSALS
+from scrapersky.curation.imported_line import IMPORTED
 from scrapersky.curation.lead_import import HEADINGS, import_action
 from scrapersky.providers.files.column import OWN_FIELD, meaning_of
 from scrapersky.providers.files.nothing import NOTHING_WORDS, REACHED_BY
+from scrapersky.records.contact import BY_HAND
 from scrapersky.records.place_search import SEARCHES
 
 MOST_LINES: Final = 100_000
@@ -45,7 +47,8 @@ DIFFERENCES: Final = text(
     FROM place_search_hits h JOIN company_members m ON m.place_id = h.place_id
     JOIN companies c ON c.id = m.company_id
     JOIN contacts x ON x.domain_id = c.domain_id
-    JOIN contact_evidence e ON e.contact_id = x.id AND e.snippet LIKE 'imported by %'
+    JOIN contact_evidence e ON e.contact_id = x.id AND e.method = :method
+      AND e.snippet ^@ ANY(:origins)
     WHERE h.search_id = :search AND e.field IN ('name', 'role', 'phone')
       AND to_jsonb(x)->>e.field IS DISTINCT FROM e.value
     ORDER BY c.id, e.field LIMIT :most"""
@@ -110,7 +113,8 @@ async def read_import(
     made = await connection.execute(MADE, {"action": open_id})
     asked = {**values, "most": MOST_LINES, "nothing": [*NOTHING_WORDS]}
     headings = await connection.execute(COLUMNS, asked)
-    found = await connection.execute(DIFFERENCES, {**values, "most": MOST_DIFFERENCES})
+    known = {**values, "method": BY_HAND, "origins": [*IMPORTED]}
+    found = await connection.execute(DIFFERENCES, {**known, "most": MOST_DIFFERENCES})
     return ImportOut(
         action_id=open_id,
         undone_at=action.undone_at if action is not None else None,

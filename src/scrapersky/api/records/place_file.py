@@ -22,7 +22,8 @@ from scrapersky.api.records.source import FILES
 from scrapersky.api.records.unpacking import ANY_BYTES, XLSX, unpacked
 from scrapersky.api.schema import REFUSALS, RequestModel
 from scrapersky.api.title import Line
-from scrapersky.curation.lead_import import HEADINGS, REPLACES_KNOWN, ImportedLine
+from scrapersky.curation.imported_line import ImportedLine
+from scrapersky.curation.lead_import import HEADINGS, REPLACES_KNOWN
 from scrapersky.curation.own_value import columns_of_own
 from scrapersky.errors import InvalidDecision
 from scrapersky.kit.workbook import MAX_BYTES as LARGEST_WORKBOOK
@@ -201,9 +202,7 @@ async def preview_file(
     async with engine.begin() as connection:
         own = await own_fields(connection, who.tenant_id)
         check_own(asked.fields, own)
-        lines = [
-            (int(place.raw["line"]), read_line(place, who.name)) for place in look.found
-        ]
+        lines = [(int(place.raw["line"]), read_line(place)) for place in look.found]
         known = await compare_with_known(connection, who.tenant_id, FILES, lines)
     return FileLookOut(
         columns=[
@@ -229,10 +228,9 @@ async def preview_file(
     )
 
 
-def read_line(place: FoundPlace, who: str) -> ImportedLine:
-    """Read all that a row says, as the import will."""
-    facts = file_facts(place.raw)
-    return ImportedLine(place.source_place_id, facts, f"imported by {who}")
+def read_line(place: FoundPlace) -> ImportedLine:
+    """Read all that a row says, as the import will; nothing of it is kept."""
+    return ImportedLine(place.source_place_id, file_facts(place.raw), origin="")
 
 
 async def own_fields(connection: AsyncConnection, tenant_id: UUID) -> list[str]:
