@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.api.waiting import long_timeouts
 from tests.conftest import TestServer, a_database
 from tests.page.rig import MOVE, QUIET, SCREENS, RunningApp, a_page, running, watch_of
 
@@ -45,7 +46,8 @@ def clicked_app(
     """Run an application that nobody else uses: a random click may change anything."""
     kept = {**QUIET, "SCRAPERSKY_DATA_DIR": str(tmp_path_factory.mktemp("clicked"))}
     for database in a_database(postgres_server, template):
-        with running(database, kept) as app:
+        # How long connections are waited for depends on the machine.
+        with long_timeouts(), running(database, kept) as app:
             yield app
 
 

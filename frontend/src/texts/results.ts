@@ -15,7 +15,8 @@ export const texts = {
   },
   work: {
     title: "Contacted and won",
-    about: "Per person and week",
+    about:
+      "Per person and week in which they set the status here. A lead counts once, by its status now; one that was won was contacted, too.",
     none: "Nobody has been contacted yet. Press c on a lead when you have contacted it.",
     contacted: "Contacted",
     replied: "Replied",

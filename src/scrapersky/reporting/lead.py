@@ -1,6 +1,6 @@
 """What sales ask about leads: what waits for them, what searches brought, who did what."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -16,15 +16,25 @@ COUNTED_LEADS: Final = 10_000
 """Leads that are counted one by one; of more, that there are more."""
 FUNNEL_PLACES: Final = 200_000
 """Places of all searches of one question that are looked at."""
-CONTACTED: Final = ", ".join(
-    f"'{status}'"
-    for status in (
-        LeadStatus.CONTACTED,
-        LeadStatus.REPLIED,
-        LeadStatus.WON,
-        LeadStatus.LOST,
-    )
-)
+REACHED: Final = {
+    "contacted": (
+        LeadStatus.CONTACTED, LeadStatus.REPLIED, LeadStatus.WON, LeadStatus.LOST,
+    ),
+    "replied": (LeadStatus.REPLIED, LeadStatus.WON),
+    "won": (LeadStatus.WON,),
+}  # fmt: skip
+"""How far a lead has come, by its status now: whoever was won at once was contacted, too."""
+
+
+def array_of(statuses: Iterable[LeadStatus]) -> str:
+    """Write statuses as an array of SQL."""
+    return "ARRAY[" + ", ".join(f"'{status}'" for status in statuses) + "]"
+
+
+def has_reached(step: str, status: str) -> str:
+    """Write the condition that a status is as far as a step."""
+    return f"{status}::text = ANY({array_of(REACHED[step])})"
+
 
 FUNNEL: Final = text(
     f"""WITH hits AS MATERIALIZED (
@@ -36,8 +46,8 @@ FUNNEL: Final = text(
     SELECT s.search_id, p.places, count(c.id) AS companies, count(c.website) AS websites,
       count(c.email_contact_id) AS emails,
       count(*) FILTER (WHERE c.email_kind = 'person') AS named_people,
-      count(*) FILTER (WHERE c.lead_status IN ({CONTACTED})) AS contacted,
-      count(*) FILTER (WHERE c.lead_status = '{LeadStatus.WON}') AS won
+      count(*) FILTER (WHERE {has_reached("contacted", "c.lead_status")}) AS contacted,
+      count(*) FILTER (WHERE {has_reached("won", "c.lead_status")}) AS won
     FROM unnest(CAST(:searches AS uuid[])) AS s(search_id)
     CROSS JOIN LATERAL (SELECT count(*) AS places FROM hits h
       WHERE h.search_id = s.search_id) p
@@ -71,17 +81,31 @@ LATEST_SEARCHES: Final = text(
     FROM place_searches WHERE tenant_id = :tenant
     ORDER BY updated_at DESC, id DESC LIMIT :most"""
 )
+STEPS: Final = ", ".join(
+    f"('{step}', {array_of(statuses)})" for step, statuses in REACHED.items()
+)
+COUNTED_STEPS: Final = ", ".join(
+    f"count(*) FILTER (WHERE b.step = '{step}') AS {step}" for step in REACHED
+)
+# A lead counts once, in the week of the decision that brought it as far as it still is:
+# together that is as many as stand so in the lists and in the funnels.
 WORK: Final = text(
-    f"""SELECT CAST(date_trunc('week', a.created_at) AS date) AS week,
-      a.created_by AS user_id, coalesce(u.name, u.email) AS person,
-      sum(a.changed_count) FILTER (WHERE a.status = '{LeadStatus.CONTACTED}') AS contacted,
-      sum(a.changed_count) FILTER (WHERE a.status = '{LeadStatus.REPLIED}') AS replied,
-      sum(a.changed_count) FILTER (WHERE a.status = '{LeadStatus.WON}') AS won
-    FROM curation_actions a LEFT JOIN users u ON u.id = a.created_by
-    WHERE a.tenant_id = :tenant AND a.kind = 'companies' AND a.undone_at IS NULL
-      AND a.what = '{ActionType.DECIDED}'
-      AND a.status IN ('{LeadStatus.CONTACTED}', '{LeadStatus.REPLIED}', '{LeadStatus.WON}')
-      AND a.created_at >= date_trunc('week', now()) - make_interval(weeks => :weeks)
+    f"""WITH brought AS (
+      SELECT DISTINCT ON (s.step, h.record_id) s.step, s.statuses, h.record_id,
+        a.created_at, a.created_by
+      FROM curation_actions a JOIN curation_changes h ON h.action_id = a.id
+      JOIN (VALUES {STEPS}) AS s(step, statuses)
+        ON a.status = ANY(s.statuses) AND h.status_before <> ALL(s.statuses)
+      WHERE a.tenant_id = :tenant AND a.kind = 'companies' AND a.undone_at IS NULL
+        AND a.what = '{ActionType.DECIDED}'
+        AND a.created_at >= date_trunc('week', now()) - make_interval(weeks => :weeks)
+      ORDER BY s.step, h.record_id, a.created_at DESC)
+    SELECT CAST(date_trunc('week', b.created_at) AS date) AS week,
+      b.created_by AS user_id, coalesce(u.name, u.email) AS person,
+      {COUNTED_STEPS}
+    FROM brought b
+    JOIN companies c ON c.id = b.record_id AND c.lead_status::text = ANY(b.statuses)
+    LEFT JOIN users u ON u.id = b.created_by
     GROUP BY 1, 2, 3 ORDER BY 1 DESC, 3 LIMIT 2000"""  # noqa: S608 - our own labels
 )
 
@@ -102,7 +126,7 @@ class SearchFunnel:
 
 @dataclass(frozen=True, slots=True)
 class WeekOfWork:
-    """What one person came to in a week."""
+    """How many leads one person brought how far in a week."""
 
     week: date
     user_id: UUID | None
@@ -151,15 +175,5 @@ async def work_by_week(
 ) -> list[WeekOfWork]:
     """Report whom people have contacted and won, week by week, the latest first."""
     values = {"tenant": tenant_id, "weeks": weeks - 1}
-    return [
-        WeekOfWork(
-            **{
-                **row._asdict(),
-                **{name: int(getattr(row, name) or 0) for name in RESULTS},
-            }
-        )
-        for row in await connection.execute(WORK, values)
-    ]
-
-
-RESULTS: Final = ("contacted", "replied", "won")
+    rows = await connection.execute(WORK, values)
+    return [WeekOfWork(**row._asdict()) for row in rows]

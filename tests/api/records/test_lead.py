@@ -177,6 +177,49 @@ async def test_a_search_shows_what_it_brought_and_the_next_step(desk: Desk) -> N
     assert (again["selected"], again["rules"]) == (0, [])
 
 
+async def test_a_lead_won_at_once_was_contacted_in_the_funnel_and_not_in_the_week(
+    desk: Desk,
+) -> None:
+    ids = await three_leads(desk)
+    rows = await desk.run("SELECT id FROM places_staging")
+    search = await a_search(desk, *(row.id for row in rows))
+
+    async def decide(status: str, *names: str) -> Any:
+        chosen = [str(ids[name]) for name in names]
+        return await desk.post("/companies/status", {"ids": chosen, "status": status})
+
+    async def agreed() -> dict[str, int]:
+        """What the weeks say together, which is what the funnel says."""
+        (funnel,) = await desk.get("/reports/funnels", {"search_id": str(search)})
+        weeks = await desk.get("/reports/work")
+        told = {
+            step: sum(week[step] for week in weeks)
+            for step in ("contacted", "replied", "won")
+        }
+        assert (told["contacted"], told["won"]) == (funnel["contacted"], funnel["won"])
+        return told
+
+    await decide("Won", "Kunze")
+    assert await agreed() == {"contacted": 1, "replied": 1, "won": 1}
+    # Whoever is contacted twice is one, and so is who was marked by mistake.
+    for status in ("Contacted", "New", "Contacted", "Replied"):
+        await decide(status, "Huber")
+    assert await agreed() == {"contacted": 2, "replied": 2, "won": 1}
+    wrong = await decide("Contacted", "Adler")
+    assert await agreed() == {"contacted": 3, "replied": 2, "won": 1}
+    await desk.post(f"/actions/{wrong['action_id']}/undo")
+    await decide("Lost", "Huber")
+    await decide("New", "Kunze")
+    assert await agreed() == {"contacted": 1, "replied": 0, "won": 0}
+    # The decision of last week was not made again when the lead went further.
+    await desk.run(
+        "UPDATE curation_actions SET created_at = created_at - interval '7 days'"
+    )
+    await decide("Won", "Huber")
+    this, last = await desk.get("/reports/work")
+    assert [(one["contacted"], one["won"]) for one in (this, last)] == [(0, 1), (1, 0)]
+
+
 async def test_leads_lie_on_a_map_that_is_counted_on_the_server(desk: Desk) -> None:
     ids = await three_leads(desk)
 

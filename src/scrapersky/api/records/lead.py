@@ -99,13 +99,19 @@ class WorkAsked(RequestModel):
 
 
 class WeekOut(BaseModel):
-    """Whom one person contacted and won in a week."""
+    """Whom one person contacted and won in a week.
+
+    A lead counts by its status now, as in the funnels: once, in the week in which somebody
+    brought it that far. What came from a CRM is nobody's.
+    """
 
     week: date = Field(description="Its Monday.")
     user_id: UUID | None
     person: str | None
-    contacted: int
-    replied: int
+    contacted: int = Field(
+        description="Companies that became contacted, replied, won or lost."
+    )
+    replied: int = Field(description="Those that replied or were won.")
     won: int
 
 
@@ -183,7 +189,10 @@ async def read_funnels(
 async def read_work(
     who: Reader, connection: Transaction, asked: Annotated[WorkAsked, Query()]
 ) -> list[WeekOut]:
-    """Report per person and week how many companies became contacted, replied and won."""
+    """Report per person and week how many companies they contacted and won.
+
+    A company that was won at once was contacted, too.
+    """
     found = await work_by_week(connection, who.tenant_id, asked.weeks)
     return [WeekOut(**asdict(one)) for one in found]
 
