@@ -145,9 +145,8 @@ class HubspotConnector:
             if not await self._api.may(call)
         ]
         number = str(found["portalId"])
-        return CrmAccount(
-            id=number, name=found.get("uiDomain") or number, missing=tuple(missing)
-        )
+        # It has no name; people know it by its number.
+        return CrmAccount(id=number, name=f"Hub ID {number}", missing=tuple(missing))
 
     async def fields(self, kind: CrmKind) -> Sequence[CrmField]:
         """Return the properties that people see."""

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from tests.api.operations.rig import Served, serving
 from tests.conftest import TestDatabase
+from tests.connectors.fakes.hubspot import FakeHubSpot
 from tests.connectors.plain_crm import PlainCrm
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -97,6 +98,40 @@ async def test_a_connection_is_made_compared_run_paused_and_taken_back(
     undone = await served.post(f"{path}/undo", {})
     assert undone == {"deleted": 2, "restored": 0, "kept": 1, "left": 0}
     assert sorted(crm.rows["company"]) == sorted([there, edited])
+
+
+async def test_the_fields_of_a_crm_that_counts_calls_could_not_be_read(
+    served: Served, crm: PlainCrm
+) -> None:
+    """What is counted is written down, and the request was one that writes nothing."""
+    async with FakeHubSpot() as hubspot:
+        given = {
+            "connector": "hubspot",
+            "credential": hubspot.token,
+            "options": {"base_url": hubspot.url},
+        }
+        made = await served.post("/connections", given, status=201)
+
+        for kind in ("company", "person"):
+            fields = await served.get(f"/connections/{made['id']}/fields?kind={kind}")
+            assert fields["fields"], kind
+        assert made["account_name"] == "Hub ID 4711"
+
+
+async def test_a_connection_was_listed_before_its_account_was_known(
+    served: Served, crm: PlainCrm
+) -> None:
+    """A CRM that answers slowly and then refuses left for minutes what nobody could use."""
+    listed: list[int] = []
+
+    async def look(_method: str, _path: str) -> None:
+        listed.append(len((await served.get("/connections"))["items"]))
+
+    crm.on_call = look
+    await served.post("/connections", asked(crm), status=201)
+
+    assert {*listed} == {0}
+    assert len((await served.get("/connections"))["items"]) == 1
 
 
 async def test_a_wrong_credential_connects_nothing(

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from sqlalchemy import Row
+from sqlalchemy import Row, Text, cast
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.api.auth.identity import Identity
@@ -22,7 +22,7 @@ from scrapersky.api.connections.schema import (
 )
 from scrapersky.api.dependency import Admin, BulkEngine, Transaction, actor_of
 from scrapersky.api.schema import NOT_FOUND, ListOut, whole_list
-from scrapersky.api.tenancy import acting_for
+from scrapersky.api.tenancy import acting_for, transaction_scope
 from scrapersky.connectors.account import (
     CONNECTIONS,
     ConnectorTools,
@@ -66,7 +66,9 @@ async def list_connections(
     request: Request, who: Admin, connection: Transaction
 ) -> ListOut[ConnectionOut]:
     """List the connections of the tenant, and how each one is doing."""
-    query = SHOWN.where(CONNECTIONS.c.tenant_id == who.tenant_id)
+    # One whose account is still being asked for may never be: it goes if it is refused.
+    is_known = CONNECTIONS.c.account_id != cast(CONNECTIONS.c.id, Text)
+    query = SHOWN.where(CONNECTIONS.c.tenant_id == who.tenant_id, is_known)
     ordered = query.order_by(CONNECTIONS.c.created_at).limit(MAX_CONNECTIONS)
     rows: Sequence[Any] = (await connection.execute(ordered)).all()
     return whole_list([await connection_out(request, connection, row) for row in rows])
@@ -245,7 +247,8 @@ async def list_fields(
     kind: CrmKind = CrmKind.COMPANY,
 ) -> CrmFieldsOut:
     """Read the fields of the CRM's own schema, and what goes where now."""
-    with acting_for(who.tenant_id):
+    # The request only asks us, but what it asks the CRM is counted.
+    with transaction_scope(tenant_id=who.tenant_id, is_read_only=False):
         opened = await opened_of(request, engine, who, connection_id)
         schema = await opened.schema(kind)
     return CrmFieldsOut(
