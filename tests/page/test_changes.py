@@ -19,6 +19,7 @@ VALUES ($1, 'bakeries', 'Porto', 'osm', 'Completed', 2);
 INSERT INTO places_staging (tenant_id, source, source_place_id, name)
 VALUES ($1, 'osm', '1', 'Bread & Sons'), ($1, 'osm', '2', 'Old Mill');
 INSERT INTO domains (tenant_id, domain) VALUES ($1, 'bread.example');
+INSERT INTO companies (tenant_id, name, domain_id) SELECT $1, 'Padaria Porto', id FROM domains;
 INSERT INTO differences (tenant_id, place_id, what, field, old_value, new_value,
   old_source, new_source)
 SELECT $1, id, 'renamed', 'name', 'Bread', 'Bread & Sons', 'osm', 'osm'
@@ -59,14 +60,17 @@ async def test_what_changed_is_shown_old_and_new_until_it_was_seen(page: Page) -
     await page.goto("/changes")
     phone = page.get_by_role("listitem").filter(has_text="bread.example")
 
-    await expect(phone.first).to_contain_text("+351222000000")
-    await expect(phone.first).to_contain_text("+351222000111")
+    await expect(phone.first).to_contain_text("Padaria Porto")
+    await expect(phone.first).to_contain_text("+351 222 000 000")
+    await expect(phone.first).to_contain_text("+351 222 000 111")
     link = page.get_by_role("link", name="bread.example/contact").first
     await expect(link).to_have_attribute("href", "https://bread.example/contact")
     rows = page.locator(".changes > li")
     silent = rows.filter(has_text="Unreachable")
     await expect(silent).to_contain_text("the server answered 500")
     await expect(rows.filter(has_text="Closed for good")).to_contain_text("Open")
+    gone = rows.filter(has_text="Old Mill")
+    await expect(gone).to_contain_text("No longer on OpenStreetMap")
     assert await violations(page) == []
     await seen(page, "changes")
 

@@ -28,7 +28,7 @@ pytestmark = [
 
 COMPANIES = """
 INSERT INTO companies (tenant_id, name, city, phone)
-SELECT $1, 'Company ' || n, 'Austin', '+1512555010' || n FROM generate_series(1, 3) n
+SELECT $1, 'Company ' || n, 'Austin', '+1512555010' || n FROM generate_series(1, 6) n
 """
 
 
@@ -151,25 +151,33 @@ async def test_a_crm_is_connected_mapped_compared_written_and_taken_back(
         await shot(page, "preview")
         await page.get_by_role("button", name="Compare").click()
         changes = page.get_by_role("region", name="What would be written")
-        await expect(changes).to_contain_text("3 new, 0 changed, 0 the same")
+        await expect(changes).to_contain_text("6 new, 0 changed, 0 the same")
+        # Each is named once, and hundreds of lines do not stand above what follows.
+        names = changes.get_by_role("link", name="Company")
+        await expect(names).to_have_count(5)
+        await changes.get_by_role("button", name="Show all 6").click()
+        await expect(names).to_have_count(6)
+        await expect(stands).to_have_count(0)
         await expect(changes).to_contain_text("It takes")
         await shot(page, "difference")
         assert crm.rows["company"] == {}
         assert await violations(page) == []
         await write.click()
-        await expect(settings(page)).to_contain_text("3 written, 0 waiting")
+        await expect(settings(page)).to_contain_text("6 written, 0 waiting")
         written = sorted(crm.rows["company"].values(), key=lambda row: row["name"])
         assert [(row["city"], row["status"]) for row in written] == [
             ("Austin", "9")
-        ] * 3
+        ] * 6
 
         await page.get_by_role("tab", name="Log", exact=True).click()
-        await expect(page.get_by_text("Made", exact=True)).to_have_count(3)
+        await expect(page.get_by_text("Made", exact=True)).to_have_count(6)
         log = page.get_by_role("group", name="Log")
         await expect(
             log.get_by_role("link", name="Company 3", exact=True)
         ).to_be_visible()
+        await expect(log.get_by_text("Company name: Company 3")).to_be_visible()
         await shot(page, "log")
+        await expect(page.get_by_text("Pause it to undo its last run.")).to_be_visible()
         await page.get_by_role("button", name="Pause").click()
         await answer_a_difference(page, app, crm)
         crm.edit("company", written[0]["id"], city="By hand")
@@ -177,7 +185,7 @@ async def test_a_crm_is_connected_mapped_compared_written_and_taken_back(
         dialog = page.get_by_role("dialog", name="Undo the last run?")
         await dialog.get_by_role("button", name="Undo last run").click()
         await expect(
-            page.get_by_text("2 records deleted, 0 restored, 1 kept.")
+            page.get_by_text("5 records deleted, 0 restored, 1 kept.")
         ).to_be_visible()
         await expect(dialog).to_have_count(0)
         assert [row["city"] for row in crm.rows["company"].values()] == ["By hand"]

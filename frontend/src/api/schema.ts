@@ -2570,7 +2570,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report per person and week how many companies became contacted, replied and won. */
+        /**
+         * @description Report per person and week how many companies they contacted and won.
+         *
+         *     A company that was won at once was contacted, too.
+         */
         get: operations["read_work"];
         put?: never;
         post?: never;
@@ -5288,6 +5292,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             company_id: string | null;
+            company_name: string | null;
             contact_id: string | null;
             domain: string | null;
             domain_id: string | null;
@@ -7798,10 +7803,17 @@ export interface components {
             is_delivered: boolean;
             message_id: string;
         };
-        /** @description Whom one person contacted and won in a week. */
+        /**
+         * @description Whom one person contacted and won in a week.
+         *
+         *     A lead counts by its status now, as in the funnels: once, in the week in which somebody
+         *     brought it that far. What came from a CRM is nobody's.
+         */
         WeekOut: {
+            /** @description Companies that became contacted, replied, won or lost. */
             contacted: number;
             person: string | null;
+            /** @description Those that replied or were won. */
             replied: number;
             user_id: string | null;
             /**

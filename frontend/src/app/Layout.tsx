@@ -13,9 +13,10 @@ import { go, Link, usePath, useSearch } from "./router";
 import { type Group, isOperator, navigation, type Place, resolved, SETTINGS } from "./routes";
 import { logout, type Session } from "./session";
 import { chooseTheme, type Theme, useTheme } from "./theme";
+// It is needed when the server is away, perhaps a second after the page was opened.
+import Waiting from "./Waiting";
 
 const DemoBar = lazy(retried(() => import("@/screens/pipeline/Demo")));
-const Waiting = later(() => import("./Waiting"));
 const ChangePassword = later(() => import("./ChangePassword"));
 const KeyMap = later(() => import("./KeyMap"));
 const Palette = later(() => import("./Palette"));
@@ -319,11 +320,7 @@ function ConnectionBanner() {
           </Button>
         )}
       </div>
-      {isOpen && (
-        <Opened onClose={() => setOpen(false)}>
-          <Waiting onClose={() => setOpen(false)} />
-        </Opened>
-      )}
+      {isOpen && <Waiting onClose={() => setOpen(false)} />}
     </>
   );
 }

@@ -46,6 +46,12 @@ export const texts = {
     business_status: "Status",
     moved_to: "Moved to",
   } as Record<string, string>,
+  /** What became of a whole place in a source of places. */
+  onSource: {
+    new: (source: string) => `Found on ${source}`,
+    gone: (source: string) => `No longer on ${source}`,
+    back: (source: string) => `Found again on ${source}`,
+  } as Record<string, (source: string) => string>,
   status: {
     operating: "Open",
     closed_temporarily: "Closed for now",

@@ -1,5 +1,5 @@
 /** Connections to CRMs: accounts, fields, runs, and what was written. */
-import { plural } from "@/kit/format";
+import { plural, whole } from "@/kit/format";
 
 interface Undone {
   deleted: number;
@@ -7,14 +7,14 @@ interface Undone {
   kept: number;
 }
 
-/** What the meters of connectors count. */
+/** What the meters of connectors count: one call may be counted for the second and the day. */
 const UNITS: Record<string, string> = {
-  burst: "calls",
-  second: "calls",
-  daily: "calls of the day",
-  fast: "calls of the hour",
-  slow: "calls of the slow meter (100 an hour)",
-  search: "searches",
+  burst: "call",
+  second: "call",
+  daily: "call",
+  fast: "call",
+  slow: "call of the slow kind (100 an hour)",
+  search: "search",
 };
 const LIMITS: Record<string, string> = {
   daily: "calls",
@@ -43,6 +43,7 @@ export const texts = {
     connected: "Connected. It is paused until the first run.",
     crm: "CRM",
     name: "Name (optional)",
+    optional: (label: string) => `${label} (optional)`,
     keptEncrypted: "Kept encrypted, and never shown again.",
   },
   one: {
@@ -59,11 +60,13 @@ export const texts = {
     standing: (done: string, waiting: string) => `${done} written, ${waiting} waiting`,
     runBegan: "Run began",
     progress: "Progress of the run",
-    doneBy: "Done",
+    doneBy: "Expected to be done",
+    doneSoon: "Expected to be done within a minute",
     left: (left: string, allowed: string, name: string) =>
       `${left} of ${allowed} left today (${LIMITS[name] ?? name})`,
     newCredential: "New credential",
     credentialKept: "The new credential works, and is kept.",
+    pauseToUndo: "Pause it to undo its last run.",
     undoNeedsAPause: "While it is paused, its last run can be undone.",
     undoTheLastRun: "Undo the last run?",
     whatUndoDoes:
@@ -134,8 +137,14 @@ export const texts = {
       `${counts.creates} new, ${counts.updates} changed, ${counts.unchanged} the same, ${counts.refused} refused.`,
     matched: (count: string) => `${count} of them are there already and become the same record.`,
     takes: (price: string, time: string | null) =>
-      time ? `It takes ${price}, and at least ${time}.` : `It takes ${price}.`,
-    unit: (count: string, meter: string) => `${count} ${UNITS[meter] ?? meter}`,
+      `It takes ${price || "no calls"}${time ? `, and at least ${time}` : ""}.`,
+    unit: (count: number, meter: string) => {
+      const unit = UNITS[meter] ?? meter;
+      if (unit === "search") return plural(count, unit, "searches");
+      const [noun = unit, ...rest] = unit.split(" ");
+      return [plural(count, noun), ...rest].join(" ");
+    },
+    showAll: (count: number) => `Show all ${whole(count)}`,
     compared: (some: string, all: string) =>
       `Compared were ${some} of ${all}; what it takes is of all of them.`,
     along: { person: "Their best contacts go along", company: "Their companies go along" },

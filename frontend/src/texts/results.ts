@@ -16,7 +16,7 @@ export const texts = {
   work: {
     title: "Contacted and won",
     about:
-      "Per person and week in which they set the status here. A lead counts once, by its status now; one that was won was contacted, too.",
+      "Per person and week. Each lead counts once, by its status now; a won lead was contacted, too.",
     none: "Nobody has been contacted yet. Press c on a lead when you have contacted it.",
     contacted: "Contacted",
     replied: "Replied",

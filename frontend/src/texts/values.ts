@@ -86,6 +86,7 @@ export const texts = {
       image_alt: "Image description",
       link: "Link",
       "by hand": "Written by a person",
+      file: "In an imported file",
       json_ld: "Structured data",
       microdata: "Structured data",
       rdfa: "Structured data",

@@ -39,6 +39,11 @@ OF_DOMAIN: Final = (
 )
 COMPANY_ID: Final = func.coalesce(OF_PLACE, OF_DOMAIN, type_=Uuid())
 
+COMPANY_NAME: Final = (
+    select(Company.name).where(Company.id == COMPANY_ID).scalar_subquery()
+)
+"""What people know it by: a website says its domain, which may be nothing like it."""
+
 
 def differences(
     tenant_id: UUID,
@@ -54,6 +59,7 @@ def differences(
         select(
             Difference.__table__,
             COMPANY_ID.label("company_id"),
+            COMPANY_NAME.label("company_name"),
             Domain.domain,
             Place.name.label("place_name"),
         )

@@ -1,7 +1,9 @@
 /** One change: of which company, what it was and what it is, and who says so. */
 import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
-import { Badge, Time } from "@/kit";
+import { Badge, Time, valueWord } from "@/kit";
+import { phoneShown } from "@/kit/phone";
+import { fieldWord } from "@/screens/curate/filters";
 import { texts } from "@/texts/changes";
 
 type Change = Schemas["DifferenceOut"];
@@ -18,7 +20,7 @@ const TONES: Record<string, string> = {
 };
 
 export function ChangeRow({ change }: { change: Change }) {
-  const name = change.place_name ?? change.domain ?? "";
+  const name = change.company_name ?? change.place_name ?? change.domain ?? "";
   const to = change.company_id ? `/curate/companies?open=${change.company_id}` : null;
   return (
     <li>
@@ -35,7 +37,7 @@ export function ChangeRow({ change }: { change: Change }) {
             <strong className="foreign">{name}</strong>
           )}
           {change.field && (
-            <span className="soft">{texts.field[change.field] ?? change.field}</span>
+            <span className="soft">{texts.field[change.field] ?? fieldWord(change.field)}</span>
           )}
         </p>
         {change.field ? <Values change={change} /> : <Whole change={change} />}
@@ -48,19 +50,27 @@ export function ChangeRow({ change }: { change: Change }) {
 }
 
 /** Of the whole record only its source is told, and why a website could not be read. */
-function Whole({ change }: { change: Change }) {
-  const why = change.what === "unreachable" ? change.new_value : null;
+function Whole({ change: { what, new_value: why, new_source: source } }: { change: Change }) {
+  const onSource = texts.onSource[what];
+  if (onSource && source && !isPage(source)) {
+    return <p className="soft">{onSource(valueWord(source, "source"))}</p>;
+  }
   return (
     <p>
-      {why && <span className="foreign">{why}</span>} <Source address={change.new_source} />
+      {what === "unreachable" && why && <span className="foreign">{why}</span>}{" "}
+      <Source address={source} />
     </p>
   );
 }
 
-/** A value as people read it: the states of a business have words of their own. */
-function written(change: Change, value: string): string {
-  return change.field === "business_status" ? (texts.status[value] ?? value) : value;
+/** A value as people read it: numbers are spaced, and codes have words of their own. */
+function written({ field }: Change, value: string): string {
+  if (field === "business_status") return texts.status[value] ?? value;
+  if (field === "phone" || field === "fax") return phoneShown(value);
+  return value;
 }
+
+const isPage = (address: string): boolean => /^https?:\/\//.test(address);
 
 function Values({ change }: { change: Change }) {
   return (
@@ -90,16 +100,15 @@ function Values({ change }: { change: Change }) {
 /** Where it was seen: a page that can be opened, or the name of a source of places. */
 function Source({ address }: { address: string | null }) {
   if (!address) return null;
-  const isPage = /^https?:\/\//.test(address);
   return (
     <span className="small faint">
       {texts.screen.from}{" "}
-      {isPage ? (
+      {isPage(address) ? (
         <a href={address} target="_blank" rel="noreferrer noopener" className="foreign">
           {address.replace(/^https?:\/\/(www\.)?/, "")}
         </a>
       ) : (
-        address
+        valueWord(address, "source")
       )}
     </span>
   );

@@ -11,7 +11,7 @@ import { MapMark, MapVerdicts } from "./MapVerdicts";
 import { type DetailAnswer, list, type MapVerdict, type Row, text } from "./model";
 import { People } from "./People";
 import { Email, Phone } from "./Reach";
-import { decidesBecause } from "./standing";
+import { decidesBecause, isImported } from "./standing";
 import { Timeline } from "./Timeline";
 
 interface LeadCardProps {
@@ -111,10 +111,6 @@ function Person({ record }: { record: Row }) {
     </div>
   );
 }
-
-/** What a file says is kept like what a person writes, with the file and who brought it. */
-const isImported = (snippet: string | null | undefined) =>
-  /^imported (?:by|from) /.test(snippet ?? "");
 
 function PhoneLine({ record, detail }: { record: Row; detail: DetailAnswer }) {
   const phone = text(record.phone);

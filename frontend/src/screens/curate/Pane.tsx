@@ -21,6 +21,7 @@ import {
   valueWord,
   wordOf,
 } from "@/kit";
+import { FILE } from "@/screens/search/data";
 import { common } from "@/texts/common";
 import { texts } from "@/texts/record";
 import type { Worked } from "./Assign";
@@ -37,6 +38,7 @@ import { marked } from "./marked";
 import { type EvidenceItem, type Row, text } from "./model";
 import { People } from "./People";
 import { Priority } from "./Priority";
+import { isImported } from "./standing";
 
 type Tab = "facts" | "evidence" | "budget" | "history";
 
@@ -181,7 +183,7 @@ function Evidence({ items }: { items: readonly EvidenceItem[] }) {
             </blockquote>
           )}
           <div className="small faint row wrap">
-            <span>{valueWord(item.method, "method")}</span>
+            <span>{valueWord(isImported(item.snippet) ? FILE : item.method, "method")}</span>
             {item.seen_at && <Time at={item.seen_at} />}
             {item.url && <Address value={item.url} full />}
           </div>

@@ -19,10 +19,7 @@ describe("why somebody decides", () => {
       "named, imported by Anna, leads.csv, line 7",
       "named in line 7 of leads.csv, imported by Anna",
     ],
-    [
-      "Owner, imported from leads, new.csv, line 7",
-      "“Owner” in line 7 of leads, new.csv",
-    ],
+    ["Owner, imported from leads, new.csv, line 7", "“Owner” in line 7 of leads, new.csv"],
   ])("%s", (written, said) => {
     expect(reasonSaid(written)).toBe(said);
   });

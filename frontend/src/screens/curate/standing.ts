@@ -2,6 +2,7 @@
 import { texts } from "@/texts/record";
 
 const IMPORTED = /^(.*), imported (?:by (.*), |from )(.*), line (\d+)$/s;
+const FROM_FILE = /^imported (?:by|from) /;
 const OF_RANK = /^([a-z]+): (.*)$/s;
 
 const { standing } = texts;
@@ -27,3 +28,7 @@ function rankSaid(reason: string): string {
 
 export const decidesBecause = (reason: string | null): string =>
   reason ? standing.because(reasonSaid(reason)) : standing.decisionMaker;
+
+/** What a file says is kept like what a person writes, with the file and who brought it. */
+export const isImported = (snippet: string | null | undefined): boolean =>
+  FROM_FILE.test(snippet ?? "");

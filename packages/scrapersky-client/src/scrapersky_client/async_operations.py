@@ -2649,7 +2649,10 @@ class AsyncOperations:
         )
 
     async def read_work(self, *, weeks: int | None = None) -> list[models.WeekOut]:
-        """Report per person and week how many companies became contacted, replied and won."""
+        """Report per person and week how many companies they contacted and won.
+
+        A company that was won at once was contacted, too.
+        """
         return cast(
             "list[models.WeekOut]",
             await self._json(

@@ -966,6 +966,7 @@ class DifferenceOut(TypedDict):
 
     at: str
     company_id: str | None
+    company_name: str | None
     contact_id: str | None
     domain: str | None
     domain_id: str | None
@@ -3215,7 +3216,11 @@ class WebhookTestOut(TypedDict):
 
 
 class WeekOut(TypedDict):
-    """Whom one person contacted and won in a week."""
+    """Whom one person contacted and won in a week.
+
+    A lead counts by its status now, as in the funnels: once, in the week in which
+    somebody brought it that far. What came from a CRM is nobody's.
+    """
 
     contacted: int
     person: str | None

@@ -56,6 +56,7 @@ class DifferenceOut(BaseModel):
     new_source: str | None
     old_seen_at: datetime | None
     company_id: UUID | None
+    company_name: str | None
     place_id: UUID | None
     place_name: str | None
     domain_id: UUID | None

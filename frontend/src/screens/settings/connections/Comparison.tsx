@@ -1,11 +1,15 @@
 /** What a run would write, compared with what is there now, with what it takes and how long. */
+import { useState } from "react";
 import { recordScreen } from "@/api/kinds";
 import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
-import { duration, Table, whole } from "@/kit";
+import { Button, duration, Table, whole } from "@/kit";
 import { texts } from "@/texts/connections";
 import { useFieldsThere } from "./fields";
 import type { CrmConnection } from "./shown";
+
+/** Each has a dozen fields: of hundreds nobody finds the button below. */
+const SHOWN_FIRST = 5;
 
 interface Change {
   from: unknown;
@@ -26,13 +30,16 @@ interface ComparisonProps {
 /** What goes along with the leads, below them: it is of the other kind. */
 export function Comparison({ connection, kind, compared }: ComparisonProps) {
   const { along, total, price, seconds } = compared;
-  const takes = Object.entries(price)
-    .filter(([, units]) => units > 0)
-    .map(([meter, units]) => texts.comparison.unit(whole(Math.ceil(units)), meter));
+  const takes = Object.entries(price).flatMap(([meter, units]) =>
+    units > 0 ? [texts.comparison.unit(Math.ceil(units), meter)] : [],
+  );
   return (
     <section className="stack" aria-label={texts.comparison.title}>
       <p className="soft">
-        {texts.comparison.takes(takes.join(", ") || "0", seconds < 1 ? null : duration(seconds))}
+        {texts.comparison.takes(
+          [...new Set(takes)].join(" and "),
+          seconds < 1 ? null : duration(seconds),
+        )}
       </p>
       {total > compared.compared && (
         <p className="soft">{texts.comparison.compared(whole(compared.compared), whole(total))}</p>
@@ -57,8 +64,15 @@ function Changes({ connection, kind, compared }: ComparisonProps) {
   const labelOf = (name: string) =>
     schema.data?.fields.find((one) => one.name === name)?.label ?? name;
   const samples = compared.samples as unknown as readonly Sample[];
-  const lines = samples.flatMap((sample) =>
-    Object.entries(sample.changes).map(([field, change]) => ({ ...sample, field, ...change })),
+  const [isAll, setAll] = useState(false);
+  const shown = isAll ? samples : samples.slice(0, SHOWN_FIRST);
+  const lines = shown.flatMap((sample) =>
+    Object.entries(sample.changes).map(([field, change], place) => ({
+      ...sample,
+      ...change,
+      field,
+      isFirst: place === 0,
+    })),
   );
   return (
     <>
@@ -83,16 +97,18 @@ function Changes({ connection, kind, compared }: ComparisonProps) {
       {lines.length > 0 && (
         <Table
           label={texts.comparison.fieldsOf(kind)}
-          rows={lines.map((line, place) => ({ ...line, place }))}
-          keyOf={({ place }) => String(place)}
+          rows={lines}
+          keyOf={({ id, field }) => `${id} ${field}`}
           columns={[
             {
               name: texts.comparison.lead,
-              show: ({ id, changes, their_id }) => (
-                <Link to={recordScreen(kind, id)}>
-                  <span className="foreign">{String(changes.name?.to ?? their_id ?? "–")}</span>
-                </Link>
-              ),
+              // Once for each: its other fields follow below.
+              show: ({ id, changes, their_id, isFirst }) =>
+                isFirst && (
+                  <Link to={recordScreen(kind, id)}>
+                    <span className="foreign">{String(changes.name?.to ?? their_id ?? "–")}</span>
+                  </Link>
+                ),
             },
             { name: texts.comparison.field, show: ({ field }) => labelOf(field) },
             {
@@ -105,6 +121,11 @@ function Changes({ connection, kind, compared }: ComparisonProps) {
             },
           ]}
         />
+      )}
+      {samples.length > shown.length && (
+        <Button small onClick={() => setAll(true)}>
+          {texts.comparison.showAll(samples.length)}
+        </Button>
       )}
     </>
   );

@@ -138,7 +138,7 @@ function OptionField({ option, value, onValue }: OptionFieldProps) {
   }
   return (
     <Input
-      label={label}
+      label={option.default ? texts.form.optional(label) : label}
       value={value}
       placeholder={option.default}
       onChange={({ target }) => onValue(target.value)}

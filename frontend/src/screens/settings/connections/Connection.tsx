@@ -17,6 +17,8 @@ type Part = "run" | "company" | "person" | "differences" | "log" | "problems";
 type Step = "pause" | "resume" | "test";
 const PARTS: readonly Part[] = ["run", "company", "person", "differences", "log", "problems"];
 
+const MINUTE_MS = 60_000;
+
 interface ConnectionProps {
   connection: CrmConnection;
   onBack: () => void;
@@ -98,11 +100,7 @@ export function Connection({ connection, onBack }: ConnectionProps) {
         <div className="row wrap" role="status">
           <State connection={connection} />
           <span>{texts.one.standing(whole(written), whole(waiting))}</span>
-          {connection.finish_at && (
-            <span className="small soft">
-              {texts.one.doneBy} <Time at={connection.finish_at} isPlanned />
-            </span>
-          )}
+          {connection.finish_at && <FinishTime at={connection.finish_at} />}
           {connection.limits?.map(({ name, left, allowed }) => (
             <span key={name} className="small soft">
               {texts.one.left(whole(Math.floor(left)), whole(Math.floor(allowed)), name)}
@@ -118,8 +116,10 @@ export function Connection({ connection, onBack }: ConnectionProps) {
           <progress aria-label={texts.one.progress} max={waiting + written} value={written} />
         )}
         {connection.problem && <p className="bad foreign">{connection.problem}</p>}
-        {!isActive && connection.run_id && (
-          <p className="small soft">{texts.one.undoNeedsAPause}</p>
+        {connection.run_id && (
+          <p className="small soft">
+            {isActive ? texts.one.pauseToUndo : texts.one.undoNeedsAPause}
+          </p>
         )}
       </Panel>
       <Tabs
@@ -133,9 +133,11 @@ export function Connection({ connection, onBack }: ConnectionProps) {
         {(part === "company" || part === "person") && (
           <FieldMap key={part} connection={connection} kind={part} />
         )}
-        {part === "differences" && <Differences id={id} version={written + waiting} />}
-        {part === "log" && <Writes id={id} version={written} />}
-        {part === "problems" && <Problems id={id} version={waiting} />}
+        {part === "differences" && (
+          <Differences connection={connection} version={written + waiting} />
+        )}
+        {part === "log" && <Writes connection={connection} version={written} />}
+        {part === "problems" && <Problems connection={connection} version={waiting} />}
       </TabPanel>
       {asking === "credential" && <NewCredential id={id} onClose={() => setAsking(null)} />}
       {asking === "undo" && (
@@ -163,5 +165,21 @@ export function Connection({ connection, onBack }: ConnectionProps) {
         </Confirm>
       )}
     </div>
+  );
+}
+
+/** When all will be written; the last minute is not counted down. */
+function FinishTime({ at }: { at: string }) {
+  const isSoon = new Date(at).getTime() - Date.now() < MINUTE_MS;
+  return (
+    <span className="small soft">
+      {isSoon ? (
+        texts.one.doneSoon
+      ) : (
+        <>
+          {texts.one.doneBy} <Time at={at} isPlanned />
+        </>
+      )}
+    </span>
   );
 }

@@ -4,6 +4,7 @@ import { read, write } from "@/api/client";
 import { Badge, Button, Empty, Failure, Panel, Skeleton, Table } from "@/kit";
 import { texts } from "@/texts/connections";
 import { useChange } from "../change";
+import { useLabelsThere } from "./fields";
 import { Lead, type WritesProps } from "./Writes";
 
 interface Differing {
@@ -13,7 +14,9 @@ interface Differing {
   answer?: string;
 }
 
-export function Differences({ id, version }: WritesProps) {
+export function Differences({ connection, version }: WritesProps) {
+  const { id } = connection;
+  const labelOf = useLabelsThere(connection);
   const path = { connection_id: id };
   const key = ["crm-differences", id, String(version)];
   const { change, busy } = useChange(["crm-differences"]);
@@ -51,7 +54,10 @@ export function Differences({ id, version }: WritesProps) {
             name: texts.log.record,
             show: ({ record }) => <Lead of={record} />,
           },
-          { name: texts.comparison.field, show: ({ field }) => field },
+          {
+            name: texts.comparison.field,
+            show: ({ record, field }) => labelOf(record.kind, field),
+          },
           {
             name: texts.differences.here,
             show: ({ ours }) => <span className="foreign">{String(ours ?? "–")}</span>,

@@ -53,14 +53,18 @@ export function Run({ connection }: { connection: CrmConnection }) {
         path,
         body: leads,
       });
+      setCompared(null);
       setShown(answer.items);
     });
   const compare = () =>
-    ask(async () =>
-      setCompared(
-        await write("POST", "/connections/{connection_id}/difference", { path, body: leads }),
-      ),
-    );
+    ask(async () => {
+      const answer = await write("POST", "/connections/{connection_id}/difference", {
+        path,
+        body: leads,
+      });
+      setShown(null);
+      setCompared(answer);
+    });
 
   async function run() {
     const body = { ...leads, again: false };
@@ -154,5 +158,5 @@ const heldIn = (values: Preview["values"], label: string): unknown =>
   values.find((one) => one.label === label)?.value;
 
 function Value({ value }: { value: unknown }) {
-  return <span className="foreign">{String(value ?? "–")}</span>;
+  return <span className="foreign held">{String(value ?? "–")}</span>;
 }

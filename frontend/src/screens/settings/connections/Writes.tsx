@@ -6,6 +6,8 @@ import type { Schemas } from "@/api/types";
 import { Link } from "@/app/router";
 import { Badge, Empty, Failure, Panel, Skeleton, Table, Time } from "@/kit";
 import { texts } from "@/texts/connections";
+import { useLabelsThere } from "./fields";
+import type { CrmConnection } from "./shown";
 
 const LISTS: Record<string, string> = { company: "companies", person: "contacts" };
 
@@ -21,12 +23,14 @@ export function Lead({ of: { kind, record_id: id, their_id: number, label } }: {
 }
 
 export interface WritesProps {
-  id: string;
+  connection: CrmConnection;
   /** Changes when there may be more. */
   version: number;
 }
 
-export function Writes({ id, version }: WritesProps) {
+export function Writes({ connection, version }: WritesProps) {
+  const { id } = connection;
+  const labelOf = useLabelsThere(connection);
   const path = { connection_id: id };
   const log = useQuery({
     queryKey: ["crm-log", id, version],
@@ -59,11 +63,12 @@ export function Writes({ id, version }: WritesProps) {
           },
           {
             name: texts.log.values,
-            show: ({ before, after }) => (
+            show: ({ kind, is_new, before, after }) => (
               <ul className="small foreign">
                 {Object.entries(after).map(([field, value]) => (
                   <li key={field}>
-                    {field}: {String(before[field] ?? "–")} → {String(value ?? "–")}
+                    {labelOf(kind, field)}: {!is_new && `${String(before[field] ?? "–")} → `}
+                    {String(value ?? "–")}
                   </li>
                 ))}
               </ul>
@@ -75,7 +80,9 @@ export function Writes({ id, version }: WritesProps) {
   );
 }
 
-export function Problems({ id, version }: WritesProps) {
+export function Problems({ connection, version }: WritesProps) {
+  const { id } = connection;
+  const labelOf = useLabelsThere(connection);
   const path = { connection_id: id };
   const problems = useQuery({
     queryKey: ["crm-problems", id, version],
@@ -100,10 +107,10 @@ export function Problems({ id, version }: WritesProps) {
           { name: texts.list.state, show: ({ state }) => texts.states[state] ?? state },
           {
             name: texts.problems.why,
-            show: ({ problem }) => (
+            show: ({ kind, problem }) => (
               <span className="foreign">
                 {Object.entries(problem)
-                  .map(([field, why]) => `${field}: ${String(why)}`)
+                  .map(([field, why]) => `${labelOf(kind, field)}: ${String(why)}`)
                   .join("; ")}
               </span>
             ),

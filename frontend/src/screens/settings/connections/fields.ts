@@ -12,3 +12,14 @@ export function useFieldsThere({ id, mapping }: CrmConnection, kind: Schemas["Cr
     placeholderData: (before) => before,
   });
 }
+
+/** What a field is called there, by its kind and name; as we know it until that was read. */
+export function useLabelsThere(connection: CrmConnection) {
+  const schemas = {
+    company: useFieldsThere(connection, "company").data,
+    person: useFieldsThere(connection, "person").data,
+  };
+  return (kind: string, name: string): string =>
+    schemas[kind === "person" ? "person" : "company"]?.fields.find((one) => one.name === name)
+      ?.label ?? name;
+}

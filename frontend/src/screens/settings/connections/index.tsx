@@ -51,15 +51,15 @@ export function Connections() {
             {
               name: texts.list.name,
               show: ({ id, name }) => (
-                <Button look="quiet" onClick={() => setOpenId(id)}>
-                  <span className="foreign">{name}</span>
-                </Button>
+                <button type="button" className="as-link foreign" onClick={() => setOpenId(id)}>
+                  {name}
+                </button>
               ),
             },
             {
               name: texts.list.account,
               minor: true,
-              show: ({ account_name }) => <span className="foreign">{account_name}</span>,
+              show: ({ account_name }) => <span className="foreign">{account_name || "–"}</span>,
             },
             { name: texts.list.state, show: (one) => <State connection={one} /> },
             {
