@@ -30,7 +30,12 @@ from contact_extraction.contacts.person.role import (
     role_near,
     stands_alone,
 )
-from contact_extraction.contacts.person.roster import couples, in_lists, inverted
+from contact_extraction.contacts.person.roster import (
+    called,
+    couples,
+    in_lists,
+    inverted,
+)
 from contact_extraction.contacts.person.support import (
     Context,
     PageWords,
@@ -38,6 +43,7 @@ from contact_extraction.contacts.person.support import (
     is_place_or_role,
     is_supported,
 )
+from contact_extraction.contacts.person.title_line import with_titles
 from contact_extraction.contacts.person.trait import (
     PersonSurroundings,
     Traits,
@@ -85,7 +91,7 @@ def find_people(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
         if likely >= MIN_CHANCE:
             sure = round(confidence_of(WEIGHTS, likely), 3)
             found.append(replace(one, confidence=sure))
-    return found
+    return with_titles(sheet, found)
 
 
 def describe_people(
@@ -129,10 +135,13 @@ def _candidates(sheet: PageText, clues: PersonClues) -> list[PersonSighting]:
         number = sheet.line_at(start)
         line = sheet.lines[number]
         if line.tag != "option" and len(line.text) <= 5000:
-            found += _in_run(page, number, run, title)
+            shown = _within_mark(run, line.marks) if line.marks else run
+            found += _in_run(page, number, shown, title)
     turned = list(islice(inverted(page), MAX_FOUND))
     lines = {one.line for one in turned}
     found = [*(one for one in found if one.line not in lines), *turned]
+    if ".(" in text or ". (" in text:
+        found += islice(called(page), MAX_FOUND)
     sure = [one for one in found if one.is_supported]
     if sure:
         found += islice(chain(couples(sheet, sure), in_lists(page, sure)), MAX_FOUND)
@@ -331,6 +340,14 @@ def _is_refused(
         if written.casefold() in page.organisations:
             return True
     return False
+
+
+def _within_mark(run: re.Match[str], marks: Sequence[str]) -> re.Match[str]:
+    """End a name where its bold letters do: **Ellen Marsh** Maths Tutor."""
+    for mark in marks:
+        if " " in mark and run[0].startswith(f"{mark} "):
+            return RUN.match(run.string, run.start(), run.start() + len(mark)) or run
+    return run
 
 
 # Menus and headings are runs of capitalised words, the same on every page of a site.

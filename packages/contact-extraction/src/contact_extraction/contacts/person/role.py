@@ -365,7 +365,7 @@ def _role_below(sheet: PageText, number: int) -> str | None:
 
 # "Practice owner since 2005 · Harbour Street" states a role and more.
 _MORE: Final = re.compile(
-    r"\s[·•|]\s|,?\s(?:since|seit|depuis|dal|desde|sinds|sedan|siden|od)\s[^\d]{0,12}\d{4}",
+    r"\s[·•|]\s|(?<=[^\W\d_]{4})\.\s(?=\w)|,?\s(?:since|seit|depuis|dal|desde|sinds|sedan|siden|od)\s[^\d]{0,12}\d{4}",
     re.IGNORECASE,
 )
 

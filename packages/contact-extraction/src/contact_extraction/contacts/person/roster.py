@@ -23,6 +23,7 @@ from contact_extraction.contacts.person.support import (
 )
 from contact_extraction.contacts.person.word import (
     HARD,
+    HONORIFIC,
     NOT_NAMES,
     PARTICLE,
     SOFT,
@@ -63,7 +64,28 @@ def couples(sheet: PageText, found: list[PersonSighting]) -> Iterator[PersonSigh
         if surname and " " not in surname and not is_whole:
             name = f"{before[2]} {surname}"
             start = one.start - len(before[0]) + before.start(2) - before.start()
-            yield replace(one, key=person_key(name), value=name, start=start)
+            partner = replace(one, key=person_key(name), value=name, start=start)
+            yield partner
+            yield from _earlier(sheet, partner, surname)
+
+
+def _earlier(
+    sheet: PageText, partner: PersonSighting, surname: str
+) -> Iterator[PersonSighting]:
+    """Read those before the last two of `Peter, Helen and Toby Ruddock`."""
+    line = sheet.starts[partner.line]
+    while before := _EARLIER.search(
+        sheet.text[max(line, partner.start - 40) : partner.start]
+    ):
+        if before[1].casefold() not in given_names():
+            return
+        name = f"{before[1]} {surname}"
+        start = partner.start - len(before[0])
+        partner = replace(partner, key=person_key(name), value=name, start=start)
+        yield partner
+
+
+_EARLIER: Final = re.compile(rf"(?<![\w'’-])([{UPPER}][\w'’-]{{1,20}}),\s$")
 
 
 def _announces_two(word: str) -> bool:
@@ -85,6 +107,7 @@ def inverted(page: PageWords) -> Iterator[PersonSighting]:
     """Read names with the surname first, where a role indicates that they are names."""
     sheet = page.sheet
     waiting: list[PersonSighting] = []
+    rare: list[PersonSighting] = []
     is_list = False
     for number, line in enumerate(sheet.lines):
         if "," not in line.text or len(line.text) > MAX_INVERTED or line.hidden:
@@ -97,24 +120,26 @@ def inverted(page: PageWords) -> Iterator[PersonSighting]:
         is_reached = not page.reachable.isdisjoint(range(number, number + LIST_REACH))
         found = _found(page, number, at, match["name"])
         name = f"{match['first']} {match['last']}"
+        is_known = is_given(match["first"].split(maxsplit=1)[0])
         found = replace(found, key=person_key(name), value=name, is_listed=False)
-        if is_calling(role) or (role and is_reached):
+        if not is_known:
+            rare += [found] if is_calling(role) else []
+        elif is_calling(role) or (role and is_reached):
             is_list = True
             yield found
         elif is_reached:
             waiting.append(found)
-    # Whoever stands in a list of such names needs no role.
+    # Whoever stands in a list of such names needs no role, or no name that many have.
     if is_list:
         yield from waiting
+        yield from rare
 
 
 def _is_inverted(page: PageWords, last: str, first: str) -> bool:
     """Tell `Lind, Ann` from `Savannah, Georgia` and from two given names."""
     words = {last.casefold(), *first.casefold().split()}
-    given = first.split(maxsplit=1)[0].casefold()
     return (
-        given in given_names()
-        and last.casefold() not in given_names()
+        last.casefold() not in given_names()
         and not is_state(first)
         and not words & (HARD | SOFT | NOT_NAMES)
         and not page.is_plain(last)
@@ -122,6 +147,28 @@ def _is_inverted(page: PageWords, last: str, first: str) -> bool:
     )
 
 
+def called(page: PageWords) -> Iterator[PersonSighting]:
+    """Read `Mw. dr. A. (Annelies) ter Horst`: initials, and what somebody is called."""
+    sheet = page.sheet
+    for number, line in enumerate(sheet.lines):
+        if "(" not in line.text or len(line.text) > MAX_LIST or line.hidden:
+            continue
+        for match in _CALLED.finditer(line.text):
+            name = f"{match['first']} {match['last']}"
+            if is_given(match["first"]) and not is_no_name(name):
+                titles = line.text[: match.start()]
+                is_first = all(
+                    word.casefold().strip(".") in HONORIFIC for word in titles.split()
+                )
+                at = 0 if is_first else match.start()
+                found = _found(page, number, at, line.text[at : match.end()])
+                yield replace(found, key=person_key(name), value=name, is_listed=False)
+
+
+_CALLED: Final = re.compile(
+    rf"(?<![\w.])(?:[{UPPER}][a-z]?\.\s?){{1,4}}\((?P<first>[{UPPER}][\w'’-]{{1,20}})\)\s"
+    rf"(?P<last>(?:{PARTICLE}\s){{0,3}}{WORD})"
+)
 MAX_INVERTED: Final = 90
 LIST_REACH: Final = 4
 """Lines from a name to what reaches somebody in an office: `Osterloh, Karin`, `Sales`."""

@@ -16,7 +16,7 @@ HONORIFIC: Final = words(
     "sir lady hon hon. dipl.-ing dipl.-ing. rechtsanwalt rechtsanwältin doc. mgr mgr. judr "
     "mudr mvdr bc bc. ir ir. drs drs. dhr dhr. mevr mevr. maître me doctor professor "
     "captain pastor father señor señora doña hll ell ehl eht hl ll el otk ktm otm lkt vt adw adw. rain wp stb "
-    "revd revd. cllr cllr. imam"
+    "revd revd. cllr cllr. imam mw mw. mevrouw meneer"
 )
 AMBIGUOUS: Final = words(
     "will mark may april june august grace hope rose faith joy dallas austin chase jordan "
