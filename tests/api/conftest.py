@@ -1,7 +1,6 @@
 """Tests that share an application stay together on one worker, which starts it once."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from scrapersky.crawler import Sandbox
 from sdk_tests.rig.waiting import HUNG
 from tests.api.waiting import long_timeouts
 
-HERE = Path(__file__).parent
+HERE = "tests/api/"
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -42,5 +41,8 @@ def what_is_counted_and_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents and item.get_closest_marker("xdist_group") is None:
+        if (
+            item.nodeid.startswith(HERE)
+            and item.get_closest_marker("xdist_group") is None
+        ):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))

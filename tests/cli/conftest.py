@@ -1,18 +1,16 @@
 """Tests that share a data directory stay together on one worker, which starts it once."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.rig import Command, run_here
 
-HERE = Path(__file__).parent
+HERE = "tests/cli/"
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents:
+        if item.nodeid.startswith(HERE):
             item.add_marker(pytest.mark.xdist_group(f"cli-{item.path.stem}"))
 
 

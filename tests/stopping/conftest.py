@@ -9,13 +9,13 @@ from tests.durable import durable_server, installed
 from tests.stopping.rig import House
 
 __all__ = ["durable_server", "installed"]
-HERE = Path(__file__).parent
+HERE = "tests/stopping/"
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents:
+        if item.nodeid.startswith(HERE):
             item.add_marker(pytest.mark.xdist_group(f"stopping-{item.path.stem}"))
 
 

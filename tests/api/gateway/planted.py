@@ -19,11 +19,13 @@ from sqlalchemy import (
     Table,
     Uuid,
     text,
+    update,
 )
 from sqlalchemy.dialects.postgresql import BYTEA, ENUM, JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from scrapersky.records import Base
+from scrapersky.stages import PIPELINE
 
 FIXED: Mapping[tuple[str, str], Any] = {
     ("suppressions", "kind"): "email",
@@ -109,6 +111,12 @@ TRY = (
 
 
 async def bury(connection: AsyncConnection, stage: str, item: str, mark: str) -> None:
+    found = next(one for one in PIPELINE if one.name == stage)
+    await connection.execute(
+        update(found.model)
+        .where(found.model.id == UUID(item))
+        .values({found.claims.key: found.failed})
+    )
     for statement in (DIE, TRY):
         await connection.execute(
             text(statement), {"stage": stage, "item": item, "mark": mark}
