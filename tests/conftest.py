@@ -1,8 +1,10 @@
 """A real PostgreSQL for every test run, a database of its own for every test."""
 
+import atexit
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ import psycopg
 import pytest
 import structlog
 
+from scrapersky import settings
 from scrapersky.db.embedded import (
     DATABASE,
     ROLE,
@@ -40,6 +43,13 @@ structlog.configure(
 for name in [*os.environ]:
     if name.startswith("SCRAPERSKY_") or name == "DATABASE_URL":
         del os.environ[name]
+
+# Nor may it write where that person's own data is: keys, what connections sent, imports.
+DATA = Path(tempfile.mkdtemp(prefix="scrapersky-data-"))
+DATA.chmod(0o711)  # PostgreSQL passes through it as a user of its own
+atexit.register(shutil.rmtree, DATA, ignore_errors=True)
+os.environ["XDG_DATA_HOME"] = str(DATA / "of-a-user")
+settings.SystemRoot = DATA / "of-root"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from scrapersky.crawler import can_render
 from scrapersky.errors import ConfigurationError
 from scrapersky.settings import Environment, Settings
 from scrapersky.stages import PIPELINE, configured_pipeline
+from tests.cli.rig import CLEAN
+from tests.conftest import DATA
 
 SUFFIXES = [
     "INTERVAL_MINUTES",
@@ -139,6 +141,17 @@ def test_levels_of_single_loggers_are_checked() -> None:
     for wrong in ("scrapersky.wf7", "=INFO", "scrapersky.wf7=loud"):
         with pytest.raises(ConfigurationError, match="is not a name and one of DEBUG"):
             load({"LOG_LEVELS": wrong})
+
+
+@pytest.mark.parametrize("user", [0, 1000], ids=["root", "a person"])
+def test_tests_wrote_into_the_data_directory_of_whoever_ran_them(
+    monkeypatch: pytest.MonkeyPatch, user: int
+) -> None:
+    """A key of theirs was made there, and later they ran into it."""
+    monkeypatch.setattr("os.geteuid", lambda: user)
+
+    assert load({}).data_dir.is_relative_to(DATA)
+    assert Path(CLEAN["SCRAPERSKY_DATA_DIR"]).is_relative_to(DATA)
 
 
 def test_a_user_without_a_name_and_a_home_was_a_traceback(

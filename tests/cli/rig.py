@@ -20,14 +20,15 @@ from scrapersky.cli import main
 from scrapersky.configuration import VARIABLES
 from scrapersky.db.embedded import ROLE, EmbeddedPostgres
 from sdk_tests.rig.waiting import HUNG
-from tests.conftest import TestDatabase
+from tests.conftest import DATA, TestDatabase
 
 COMMAND = Path(sys.executable).with_name("scrapersky")
 CLEAN = {
     name: value
     for name, value in os.environ.items()
     if name not in VARIABLES and not name.startswith("SCRAPERSKY_")
-}
+} | {"SCRAPERSKY_DATA_DIR": str(DATA / "of-a-command")}
+"""No setting, but for where a command keeps its data unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
