@@ -47,7 +47,7 @@ FIRST = {
     "lint": ("ruff", "check", "."),
     "imports": ("lint-imports",),
 }
-"""Done in seconds, before the rest."""
+"""Done in seconds, before the tests; each is busy on one core only."""
 TYPES = ("mypy",)
 PAGE = ("python", "scripts/page.py", "check")
 REGENERATE = ("python", "-m", "scripts.regenerate")
@@ -143,14 +143,14 @@ def repeat(times: int, asked: argparse.Namespace) -> int:
 
 
 def run_line(asked: argparse.Namespace) -> int:
-    """Run the gates: short ones first, then types and web page beside the tests."""
+    """Run the gates: types and web page beside the short ones and the tests."""
     for report in (RESULTS, LONG_RESULTS):
         report.unlink(missing_ok=True)
     tested.forget_fixtures()
     plan = affected.plan_for(ROOT, asked.paths) if asked.paths else affected.EVERYTHING
     gates, beside = ({}, {}) if asked.slow else (FIRST, gates_beside(plan))
-    done = [run(name, command) for name, command in gates.items()]
     with running_beside(beside) as others:
+        done = [run(name, command) for name, command in gates.items()]
         if plan.tests is not None:
             # What some files can break may have no quick test, or no long one.
             may_be_empty = bool(plan.tests)

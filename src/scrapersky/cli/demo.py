@@ -96,7 +96,7 @@ class DemoResult:
 
 def demo(
     *,
-    size: int = 300,
+    size: int = 150,
     seed: int = 1,
     end: Annotated[bool, Parameter(name=("--exit", "--once"))] = False,
     stay: bool = False,

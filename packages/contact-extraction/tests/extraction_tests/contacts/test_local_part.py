@@ -26,7 +26,6 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("'", "&#39;")
 
 
-@pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize(
     "page",
     [
@@ -48,9 +47,12 @@ def escaped(text: str) -> str:
         pytest.param("<p>{spaced}</p>", id="spaced sign"),
     ],
 )
-def test_the_end_of_a_longer_local_part_was_taken_for_an_address(
-    page: str, sign: str
-) -> None:
+def test_the_end_of_a_longer_local_part_was_taken_for_an_address(page: str) -> None:
+    assert {sign: wrong for sign in SIGNS if (wrong := parts_taken(page, sign))} == {}
+
+
+def parts_taken(page: str, sign: str) -> set[str]:
+    """Return what is read in a page beside the whole of an address with a sign in it."""
     whole = f"am{sign}pia@fern.org"
     html = page.format(
         html=escaped(whole),
@@ -60,9 +62,7 @@ def test_the_end_of_a_longer_local_part_was_taken_for_an_address(
         worded=escaped(whole.replace("@", " at ").replace(".org", " dot org")),
         spaced=escaped(whole.replace("@", " @ ")),
     )
-    typed = whole.replace("\u2019", "'").replace("\u2011", "-")
-
-    assert set(found(html)) <= {typed}
+    return {*found(html)} - {whole.replace("\u2019", "'").replace("\u2011", "-")}
 
 
 @given(
