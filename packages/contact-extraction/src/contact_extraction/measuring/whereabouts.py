@@ -19,7 +19,7 @@ from contact_extraction.measuring.likeness import street_key, words_of_name
 from contact_extraction.measuring.outcome import FoundPage, Outcome
 from contact_extraction.text import fold
 
-LIKELY: Final = 0.25
+MIN_LIKELIHOOD: Final = 0.25
 """A page that is rated lower is read only where others held something new."""
 NATIONAL_DIGITS: Final = 7
 """Last digits by which a number is known however its beginning is written."""
@@ -114,7 +114,7 @@ def why_unread(site: TrueSite, found: Outcome, file: str) -> UnreadBecause:
         return _why_unlisted(site, found, file)
     if any(page.status for page in listed):
         return UnreadBecause.FAILED
-    if max(page.likelihood or 0.0 for page in listed) < LIKELY:
+    if max(page.likelihood or 0.0 for page in listed) < MIN_LIKELIHOOD:
         return UnreadBecause.RATED_LOW
     return UnreadBecause.NOT_CHOSEN
 
