@@ -3,7 +3,16 @@ import type { ReactNode } from "react";
 import { type Column, written } from "@/api/kinds";
 import { bytes, percent, phoneShown, Status, Sureness, short, Time, valueWord } from "@/kit";
 import { FollowUpDay } from "./FollowUp";
-import { list, number, otherOwner, type Row, readable, text, webAddress } from "./model";
+import {
+  addressShown,
+  list,
+  number,
+  otherOwner,
+  type Row,
+  readable,
+  text,
+  webAddress,
+} from "./model";
 import { isOwn, ownShown } from "./own";
 import { Email, Phone, WholeAddress } from "./Reach";
 
@@ -156,7 +165,7 @@ export function Address({ value, full }: { value: unknown; full?: boolean }) {
   const said = text(value);
   if (!said) return <None />;
   const href = webAddress(said);
-  const shown = full ? said : said.replace(/^https?:\/\/(www\.)?/i, "").replace(/\/$/, "");
+  const shown = full ? said : addressShown(said);
   const whole = full ? undefined : said;
   if (!href) {
     return (

@@ -71,3 +71,16 @@ export function webAddress(value: unknown): string | null {
     return null;
   }
 }
+
+/** What advertisements add to an address: it says nothing of where it leads. */
+const TRACKING = /([?&])(?:utm_[a-z]+|gclid|fbclid)=[^&#]*/gi;
+
+/** An address as it is read: without the beginning and the end that all have. */
+export function addressShown(address: string): string {
+  return address
+    .replace(/^https?:\/\/(www\.)?/i, "")
+    .replace(TRACKING, (_, sign: string) => (sign === "?" ? "?" : ""))
+    .replace("?&", "?")
+    .replace(/\?(?=#|$)/, "")
+    .replace(/\/$/, "");
+}
