@@ -17,10 +17,9 @@ from urllib.parse import unquote, urlsplit
 from contact_extraction.measuring.corpus import Facts, TrueSite
 from contact_extraction.measuring.likeness import street_key, words_of_name
 from contact_extraction.measuring.outcome import FoundPage, Outcome
+from contact_extraction.page_choice import LIKELY_GAIN
 from contact_extraction.text import fold
 
-MIN_LIKELIHOOD: Final = 0.25
-"""A page that is rated lower is read only where others held something new."""
 NATIONAL_DIGITS: Final = 7
 """Last digits by which a number is known however its beginning is written."""
 BESIDE_LETTERS: Final = 60
@@ -114,7 +113,7 @@ def why_unread(site: TrueSite, found: Outcome, file: str) -> UnreadBecause:
         return _why_unlisted(site, found, file)
     if any(page.status for page in listed):
         return UnreadBecause.FAILED
-    if max(page.likelihood or 0.0 for page in listed) < MIN_LIKELIHOOD:
+    if max(page.likelihood or 0.0 for page in listed) < LIKELY_GAIN:
         return UnreadBecause.RATED_LOW
     return UnreadBecause.NOT_CHOSEN
 

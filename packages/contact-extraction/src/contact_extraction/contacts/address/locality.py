@@ -375,6 +375,20 @@ def country_of(place: Locality, regions: tuple[str, ...]) -> str | None:
     return regions[0] if regions and place.is_known else None
 
 
+def without_contact(whole: str, place: Locality) -> str:
+    """Cut what follows the code of an address and is none of it: a number, an identifier."""
+    at = whole.rfind(place.code) + len(place.code) if place.code else 0
+    if at <= 0:
+        return whole
+    found = _CONTACT_AFTER.search(whole, at)
+    return whole[: found.start()] if found else whole
+
+
+_CONTACT_AFTER: Final = re.compile(
+    r"[\s,;|·•–-]+(?:(?:tel|phone|ph|fax|mob\w*|p\.? ?iva|c\.? ?f\.|nip|regon|i[čc]o?|siret|siren|kvk|ust|vat)\b|"
+    r"\+?\(?\d[\d\s().\-/]{6,}\d).*$",
+    re.IGNORECASE,
+)
 _CITY_WORDS: Final = r"[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘİŞĐĆĎŤŇΆ-ΏΑ-ΫЀ-Я](?:[\w'’.-]{1,24}|(?= [A-Z]\w))(?:[ /-](?:[A-ZÀ-ÞÄÖÜŁŚŻŹČŠŽŘĐĆĎŤŇΆ-ΏΑ-ΫЀ-Яa-zà-žά-ώа-џ(][\w'’.)-]{0,24})){0,4}"
 # What stands before a code: CEP 01310-100, C.P. 03940.
 _CODE_LABEL: Final = re.compile(

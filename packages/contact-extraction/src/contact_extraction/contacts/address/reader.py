@@ -18,6 +18,7 @@ from contact_extraction.contacts.address.locality import (
     read_past_units,
     read_piece,
     read_place_before,
+    without_contact,
 )
 from contact_extraction.contacts.address.piece import (
     MAX_PIECE,
@@ -524,7 +525,7 @@ class Reader:
             start = place.start
         end = max(street[-1].end, place.end)
         self.taken = max(self.taken, street[-1].line, place.last_line)
-        whole = _without_contact(" ".join(self.sheet.text[start:end].split()), place)
+        whole = without_contact(" ".join(self.sheet.text[start:end].split()), place)
         if not whole:
             return None
         key = re.sub(r"\W+", " ", f"{text} {place.code or place.city or ''}").casefold()
@@ -574,20 +575,6 @@ def _parted(piece: Piece, postcode: re.Pattern[str]) -> list[Piece]:
 _DASH_AT_END: Final = re.compile(r"\s[-–—]\s$")
 
 
-def _without_contact(whole: str, place: Locality) -> str:
-    """Cut what follows the code of an address and is none of it: a number, an identifier."""
-    at = whole.rfind(place.code) + len(place.code) if place.code else 0
-    if at <= 0:
-        return whole
-    found = _CONTACT.search(whole, at)
-    return whole[: found.start()] if found else whole
-
-
-_CONTACT: Final = re.compile(
-    r"[\s,;|·•–-]+(?:(?:tel|phone|ph|fax|mob\w*|p\.? ?iva|c\.? ?f\.|nip|regon|i[čc]o?|siret|siren|kvk|ust|vat)\b|"
-    r"\+?\(?\d[\d\s().\-/]{6,}\d).*$",
-    re.IGNORECASE,
-)
 # "Unit 4, Riverside Estate": the number is the unit's.
 _ENDS_IN_YEAR: Final = re.compile(r"[^\W\d_]\s(?:19|20)\d\d$")
 _UNIT_BEFORE: Final = re.compile(rf"(?<!\w)(?:{UNIT_WORD}) $", re.IGNORECASE)
