@@ -7,8 +7,9 @@
 The whole engine works against the local servers of `tests/connectors/fakes`, over real sockets
 and a real PostgreSQL. The clock is still: it goes on only where the engine waits for a limit, so
 what is measured is the share of the limit that is used from the first call to the last, and not
-this machine. `duplicates` and `missing` compare the records there with ours by our id;
-`share_of_a_day_left` is the least that Pipedrive's day ever had left for other programs, and
+this machine; and from the first call to the last write, since the searches by which all that was
+written is read back have a limit of their own. `duplicates` and `missing` compare the records there
+with ours by our id; `share_of_a_day_left` is the least that Pipedrive's day ever had left for other programs, and
 `hourly_calls` counts all that Brevo allows a hundred of an hour.
 
 A pair is a company and its best contact. A second run changes one company in a hundred. What a run
@@ -19,6 +20,7 @@ The last line is one object of JSON.
 import argparse
 import asyncio
 import json
+import re
 import resource
 import sys
 import tempfile
@@ -61,6 +63,8 @@ class Vendor:
     clock: StillClock
     own: Callable[[str], Counter[str]]
     token: str
+    writes: str
+    """What the addresses of calls that write match, from their method on."""
     spent: Callable[[], float]
     """What all calls have cost so far."""
     allowed: Callable[[float], float]
@@ -69,6 +73,15 @@ class Vendor:
     """A part of the addresses at which the schema is read, once a run."""
     spared: Callable[[], dict[str, float]] = dict
     """What has to be left of a limit, or not to be asked for, and how much that came to."""
+
+    def used(self, first: int) -> float:
+        """Return the share of the limit that calls took, from one of them to the last write."""
+        calls = self.fake.calls[first:]
+        last = max(
+            at for at, call in enumerate(calls) if re.match(self.writes, str(call))
+        )
+        cost = sum(call.cost for call in calls[: last + 1])
+        return float(cost / self.allowed(calls[last].at - calls[0].at))
 
     def spent_on_schema(self) -> float:
         """Return what reading the schema has cost so far."""
@@ -88,6 +101,7 @@ class Result:
     second_cost: float = 0.0
     changed: int = 0
     limit_used: float = 0.0
+    used_writing: float = 0.0
     clock_minutes: float = 0.0
     real_seconds: float = 0.0
     duplicates: int = 0
@@ -142,7 +156,7 @@ async def measure(desk: SalesDesk, vendor: Vendor, count: int) -> Result:
             part = companies[start : start + QUEUED_AT_ONCE]
             await queue_companies(connection, desk.tenant, sync_id, part)
     began, clock_began, cost = time.monotonic(), vendor.clock.seconds, vendor.spent()
-    of_schema = vendor.spent_on_schema()
+    of_schema, first_call = vendor.spent_on_schema(), len(vendor.fake.calls)
     await until_idle(desk, sync_id, vendor)
     result.real_seconds = time.monotonic() - began
     passed = vendor.clock.seconds - clock_began
@@ -150,6 +164,7 @@ async def measure(desk: SalesDesk, vendor: Vendor, count: int) -> Result:
     result.first_cost = vendor.spent() - cost
     result.run_cost = vendor.spent_on_schema() - of_schema
     result.limit_used = result.first_cost / vendor.allowed(passed)
+    result.used_writing = vendor.used(first_call)
     for kind, ids in await expected(desk):
         found = vendor.own(kind)
         result.duplicates += sum(many - 1 for many in found.values())
@@ -198,7 +213,7 @@ def of_hubspot(fake: Any, clock: StillClock) -> Vendor:
         return Counter(one for one in ids if one)
 
     return Vendor(
-        "hubspot", fake, clock, own, hubspot.TOKEN,
+        "hubspot", fake, clock, own, hubspot.TOKEN, r"POST .*/batch/(upsert|update|create)",
         spent=lambda: float(len(fake.calls)),
         allowed=lambda seconds: 100 * max(seconds, 10.0) / 10, schema="/crm/properties/",
     )  # fmt: skip
@@ -223,7 +238,7 @@ def of_pipedrive(fake: Any, clock: StillClock) -> Vendor:
         return Counter(fake.own(named[kind], codes["ScraperSky ID"]))
 
     return Vendor(
-        "pipedrive", fake, clock, own, pipedrive.TOKEN,
+        "pipedrive", fake, clock, own, pipedrive.TOKEN, r"POST|PATCH|PUT",
         spent=lambda: tokens["spent"],
         allowed=lambda seconds: 30_000 * max(seconds / 86_400, 1.0), schema="Fields",
         spared=lambda: {"share_of_a_day_left": round(tokens["left"], 3)},
@@ -243,7 +258,7 @@ def of_brevo(fake: Any, clock: StillClock) -> Vendor:
         return Counter(one for one in ids if one)
 
     return Vendor(
-        "brevo", fake, clock, own, brevo.KEY,
+        "brevo", fake, clock, own, brevo.KEY, r"POST|PATCH|PUT",
         spent=lambda: float(len(fake.calls)),
         allowed=lambda seconds: 10 * max(seconds, 1.0), schema="/attributes",
         spared=lambda: {"hourly_calls": float(slow())},
@@ -305,6 +320,7 @@ def report(results: list[Result]) -> None:
         "2nd run",
         "changed",
         "limit used",
+        "in writing",
         "clock min",
         "real s",
         "dup",
@@ -315,7 +331,8 @@ def report(results: list[Result]) -> None:
         cells = (
             one.vendor, one.pairs, f"{one.per_pair:.3f}", f"{one.run_cost:.0f}",
             f"{one.second_cost:.0f}", one.changed,
-            f"{one.limit_used:.0%}", f"{one.clock_minutes:.1f}", f"{one.real_seconds:.1f}",
+            f"{one.limit_used:.0%}", f"{one.used_writing:.0%}",
+            f"{one.clock_minutes:.1f}", f"{one.real_seconds:.1f}",
             one.duplicates, one.missing,
         )  # fmt: skip
         print(("{:<10}" + "{:>11}" * (len(cells) - 1)).format(*cells))
@@ -330,6 +347,9 @@ def report(results: list[Result]) -> None:
                 else None,
                 "tokens_per_pair": round(keys["pipedrive"].per_pair, 2)
                 if "pipedrive" in keys
+                else None,
+                "limit_used_writing": round(keys["hubspot"].used_writing, 3)
+                if "hubspot" in keys
                 else None,
                 "duplicates": sum(one.duplicates for one in results),
                 "missing": sum(one.missing for one in results),
