@@ -9,8 +9,9 @@ and a real PostgreSQL. The clock is still: it goes on only where the engine wait
 what is measured is the share of the limit that is used from the first call to the last, and not
 this machine; and from the first call to the last write, since the searches by which all that was
 written is read back have a limit of their own. `duplicates` and `missing` compare the records there
-with ours by our id; `share_of_a_day_left` is the least that Pipedrive's day ever had left for other programs, and
-`hourly_calls` counts all that Brevo allows a hundred of an hour.
+with ours by our id; `share_of_a_day_left` is the least that Pipedrive's
+day ever had left for other programs, and `hourly_calls` counts all that Brevo allows a hundred of
+an hour.
 
 A pair is a company and its best contact. A second run changes one company in a hundred. What a run
 costs however many pairs it has, for reading the schema, is not in the cost of a pair but beside it.
