@@ -289,14 +289,7 @@ class FakeHubSpot(FakeCrm):
         for one in filters:
             if one["propertyName"] not in self.portal.schema[kind]:
                 raise refuse(f"There is no property {one['propertyName']}")
-        hits = [
-            (record, seen)
-            for record, seen in self.candidates(kind, filters)
-            if not groups
-            or any(
-                all(holds(seen, one) for one in group["filters"]) for group in groups
-            )
-        ]
+        hits = [*self.hits(kind, groups, filters)]
         if sorts:
             order = (
                 sorts[0] if isinstance(sorts[0], dict) else {"propertyName": sorts[0]}
@@ -315,24 +308,31 @@ class FakeHubSpot(FakeCrm):
             answer["paging"] = {"next": {"after": str(after + limit)}}
         return Reply(200, answer)
 
-    def candidates(
-        self, kind: str, filters: list[dict[str, Any]]
+    def hits(
+        self, kind: str, groups: list[dict[str, Any]], filters: list[dict[str, Any]]
     ) -> Iterator[SearchHit]:
-        """Yield what a search has to look at, as the index has it."""
+        """Yield what agrees with a search, as the index has it."""
         store, now = self.portal.store, self.now()
         records = store.live(kind)
         if len(filters) == 1:
             [one] = filters
             if (one["propertyName"], one["operator"]) == (CHANGED[kind], "GTE"):
-                _, milliseconds, _ = comparable(one["value"])
-                moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
-                yield from store.touched_since(kind, moment)
+                # Asked for all the time, of a hundred thousand records too.
+                since = comparable(one["value"])
+                moment = datetime.fromtimestamp(since[1] / 1000, tz=UTC)
+                for record, seen in store.touched_since(kind, moment):
+                    if comparable(seen.get(CHANGED[kind])) >= since:
+                        yield record, seen
                 return
             if one["operator"] == "IN" and one["propertyName"] in store.looked_up:
                 records = store.holding(kind, one["propertyName"], one["values"])
         for record in records:
-            if (seen := record.seen_by_search(now)) is not None:
-                yield record, seen
+            known = record.seen_by_search(now)
+            if known is not None and (
+                not groups
+                or any(all(holds(known, one) for one in g["filters"]) for g in groups)
+            ):
+                yield record, known
 
     # Routes: writing.
 

@@ -109,7 +109,9 @@ class Store:
         for _, record, values in touched[
             bisect_left(touched, moment, key=itemgetter(0)) :
         ]:
-            if record.is_live and record.seen_by_search(now) is values:
+            since, last = record.indexed[-1]
+            seen = last if since <= now else record.seen_by_search(now)
+            if seen is values and record.is_live:
                 yield record, values
 
     def holding(self, kind: str, name: str, values: Sequence[str]) -> Iterator[Record]:
