@@ -24,6 +24,8 @@ MAX_BATCHES_PER_CLAIM = 4
 """How many batches one claim may bring at most."""
 MAX_BATCHES_HELD = 2 * MAX_BATCHES_PER_CLAIM
 """How many batches are in hand at most: one claim is under way while another is settled."""
+ENOUGH_ITEMS_HELD = 1_000
+"""Where batches are large, claims and settling overlap with fewer of them."""
 SLOW_SHARE = 0.5
 """The share of a stage's slots that slow items may hold while others wait."""
 RETRY_SHARE = 0.25
@@ -88,7 +90,8 @@ class SettleRate:
         if self.stage.rate_per_minute is not None:
             # What counts is when items begin: claim those that can begin at once.
             return max(min(batch, concurrency - held), 0)
-        room = concurrency + MAX_BATCHES_HELD * batch - held
+        enough = min(MAX_BATCHES_HELD * batch, ENOUGH_ITEMS_HELD)
+        room = concurrency + max(MAX_BATCHES_PER_CLAIM * batch, enough) - held
         if room < batch:
             return 0
         if batch == 1 or time.monotonic() - self.measured_at > RATE_VALID_SECONDS:
