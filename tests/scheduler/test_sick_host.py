@@ -27,7 +27,7 @@ from scrapersky.pipeline.mail_server import MailAnswer, MailServersFound
 from scrapersky.scheduler import self_check
 from scrapersky.scheduler.app import work
 from scrapersky.scheduler.background import Background
-from scrapersky.scheduler.self_check import memory_left
+from scrapersky.scheduler.self_check import SelfCheck, memory_left
 from scrapersky.scheduler.tools import ExternalServices
 from scrapersky.stages import wf8_contacts
 from sdk_tests.rig.size import size
@@ -36,7 +36,7 @@ from simulated_town.server import TownRequest, TownServer
 from simulated_town.sites.reply import Reply
 from tests.acceptance.rig import settings_for
 from tests.conftest import TestDatabase
-from tests.crawler.rig import a_policy, a_site, answer
+from tests.crawler.rig import a_crawler, a_policy, a_site, answer
 
 HOME = (
     b"<html><title>Ada's Bakery</title><h1>Bakery</h1><p>We bake bread every morning"
@@ -224,6 +224,29 @@ async def test_a_machine_that_is_well_again_works_again(
                 await asyncio.sleep(0.05)
 
     assert await house.count(DEAD) == 0
+
+
+async def test_what_failed_while_it_was_sick_was_blamed_when_it_was_well_again(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults: list[str | None] = ["no certificate is trusted here"]
+
+    async def certificates() -> str | None:
+        return faults[-1]
+
+    async with a_crawler() as crawler:
+        check = SelfCheck(house.engine, crawler, data_dir=tmp_path)
+        monkeypatch.setattr(check, "_certificates", certificates)
+        assert await check.tls_fault() == faults[0]
+        faults.append(None)
+        await check.look()
+
+    assert check.why is None
+    # Names were never in doubt.
+    assert await check.dns_fault() is None
+    assert await check.tls_fault() == f"until a moment ago {faults[0]}"
+    monkeypatch.setattr(self_check, "RECOVERY_SECONDS", 0.0)
+    assert await check.tls_fault() is None
 
 
 @pytest.fixture

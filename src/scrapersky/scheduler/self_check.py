@@ -26,6 +26,8 @@ from scrapersky.scheduler.presence import Pausable
 
 ANSWER_LIFETIME_SECONDS: Final = 5.0
 """Seconds for which what was found out about ourselves is believed."""
+RECOVERY_SECONDS: Final = 60.0
+"""Seconds for which what fails may have begun before this machine was fit again."""
 MAX_CANARIES: Final = 4
 CANARIES_LIFETIME_SECONDS: Final = 30.0
 CHECK_SECONDS: Final = 10.0
@@ -72,6 +74,8 @@ class SelfCheck:
         self._suspected: Check | None = None
         """What found that the network is at fault, and says when it no longer is."""
         self._worker: Pausable | None = None
+        self._recovered: tuple[float, Check, str] | None = None
+        """When it was fit again, what had found the fault, and what that was."""
         self.why: str | None = None
         """What is wrong with this machine, as far as is known."""
 
@@ -115,10 +119,19 @@ class SelfCheck:
             if time.monotonic() - at > ANSWER_LIFETIME_SECONDS:
                 why = await check()
                 self._answers[what] = (time.monotonic(), why)
-            if why is not None:
-                self._suspected = check
-                self._note(why)
+            if why is None:
+                return self._lately(check)
+            self._suspected = check
+            self._note(why)
             return why
+
+    def _lately(self, check: Check) -> str | None:
+        """Say what was wrong until a moment ago: the failure may be of before."""
+        if self._recovered is None:
+            return None
+        at, found_by, was = self._recovered
+        is_recent = time.monotonic() - at < RECOVERY_SECONDS
+        return f"until a moment ago {was}" if is_recent and found_by == check else None
 
     def _note(self, why: str | None) -> None:
         before, self.why = self.why, why
@@ -128,6 +141,8 @@ class SelfCheck:
                 self._worker.rest(why)
         elif before is not None and why is None:
             log.warning("worker.fit_again", was=before)
+            if self._suspected is not None:
+                self._recovered = time.monotonic(), self._suspected, before
             self._answers.clear()
             self._suspected = None
             self._crawler.clear_failures()
