@@ -36,9 +36,7 @@ def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
     """Match what has every word in one of its texts, in any case, or is linked to such a record."""
     if words is None or not words.strip():
         return true()
-    # Without an index for at least one word, all people and contacts would be read.
-    links = kind.linked_words if any(map(is_indexed, words.split())) else ()
-    linked = (is_linked_to(link, words) for link in links)
+    linked = (is_linked_to(link, words) for link in kind.linked_words)
     return or_(has_words(kind.words, words), *linked)
 
 
@@ -101,17 +99,13 @@ def has(text: Attribute, word: str) -> ColumnElement[bool]:
     """Match what has a word in a text, in any case."""
     whole = text.icontains(word, autoescape=True)
     core = rarest_part(word)
-    if not is_indexed(core) or core == word:
+    known = sum(map(len, PARTS.findall(core)))
+    if known < SHORTEST_INDEXED or core == word:
         return whole
     # The index is asked for one part alone: to look for `.com` in it as well
     # takes five times as long. An expression is not looked for in the index.
     indexed = text.icontains(core, autoescape=True)
     return and_(indexed, (text + "").icontains(word, autoescape=True))
-
-
-def is_indexed(word: str) -> bool:
-    """Say whether an index of words knows what has this word."""
-    return sum(map(len, PARTS.findall(word))) >= SHORTEST_INDEXED
 
 
 def rarest_part(word: str) -> str:

@@ -91,8 +91,6 @@ async def test_the_search_of_companies_found_neither_people_nor_addresses(
     # Both words are somebody's, but not of one.
     assert await found("Jörg marta") == []
     assert await found("huber") == ["Huber"]
-    # No index knows two letters: people are not read for them.
-    assert await found("ma") == []
 
 
 async def test_the_questions_of_sales_people_are_filters(desk: Desk) -> None:
