@@ -2,9 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, any_, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, or_, true
 
 from scrapersky.curation.clause import text_of
 from scrapersky.errors import InvalidSubject
@@ -19,12 +18,9 @@ from scrapersky.kit.canonical import (
 from scrapersky.privacy.subject import spellings_of
 from scrapersky.records.base import PHONES_AS_WRITTEN
 from scrapersky.records.kind import Kind
-from scrapersky.records.link import LinkedWords
 from scrapersky.records.work_queue import Attribute
 
 MOST_WORDS = 8
-MOST_LINKED = 1_000
-"""How many linked records are looked at: words that more have tell nothing apart."""
 PARTS = re.compile(r"[^\W_]+")
 """What an index of words knows: letters and digits, three of them at a time."""
 SHORTEST_INDEXED = 3
@@ -33,33 +29,19 @@ PHONE = "phone"
 
 
 def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
-    """Match what has every word in one of its texts, in any case, or is linked to such a record."""
+    """Match what has every word in one of its texts, in any case."""
     if words is None or not words.strip():
         return true()
-    linked = (is_linked_to(link, words) for link in kind.linked_words)
-    return or_(has_words(kind.words, words), *linked)
-
-
-def has_words(texts: Sequence[Attribute], words: str) -> ColumnElement[bool]:
-    """Match what has every word in one of some texts."""
+    wanted = text_of(words).split()[:MOST_WORDS]
+    texts = kind.words
     if (number := national_number(words)) is not None:
         return or_(*(has_number(text, number) for text in texts))
-    wanted = text_of(words).split()[:MOST_WORDS]
     return and_(
         *(
             or_(*(has(text, form) for text in texts for form in forms_of(word)))
             for word in wanted
         )
     )
-
-
-def is_linked_to(link: LinkedWords, words: str) -> ColumnElement[bool]:
-    """Match what is linked to a record that has every word.
-
-    Their keys are read first, as an array: so the index of ours is combined with that of words.
-    """
-    theirs = select(link.theirs).where(has_words(link.texts, words)).limit(MOST_LINKED)
-    return link.ours == any_(func.array(theirs.scalar_subquery()))
 
 
 def national_number(words: str) -> str | None:
