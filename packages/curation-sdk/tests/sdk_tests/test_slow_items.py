@@ -209,8 +209,9 @@ async def test_everything_waited_for_an_item_that_took_its_time_alone(
         await desk.open(1)
         await desk.until(DONE, 2)
 
-    # Each time it got twice as long, so in the end it had the time it needs.
-    assert len(tried) == 3
+    # Each time it got twice as long, so in the end it had the time it needs; on a busy
+    # machine what it needs is more.
+    assert len(tried) >= 3
     assert await desk.one(DONE) == 2
 
 
