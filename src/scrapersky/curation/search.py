@@ -2,8 +2,9 @@
 
 import contextlib
 import re
+from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, func, or_, true
+from sqlalchemy import ColumnElement, and_, any_, func, or_, select, true
 
 from scrapersky.curation.clause import text_of
 from scrapersky.errors import InvalidSubject
@@ -18,9 +19,12 @@ from scrapersky.kit.canonical import (
 from scrapersky.privacy.subject import spellings_of
 from scrapersky.records.base import PHONES_AS_WRITTEN
 from scrapersky.records.kind import Kind
+from scrapersky.records.link import LinkedWords
 from scrapersky.records.work_queue import Attribute
 
 MOST_WORDS = 8
+MOST_LINKED = 1_000
+"""How many linked records are looked at: words that more have tell nothing apart."""
 PARTS = re.compile(r"[^\W_]+")
 """What an index of words knows: letters and digits, three of them at a time."""
 SHORTEST_INDEXED = 3
@@ -29,19 +33,35 @@ PHONE = "phone"
 
 
 def matches(kind: Kind, words: str | None) -> ColumnElement[bool]:
-    """Match what has every word in one of its texts, in any case."""
+    """Match what has every word in one of its texts, in any case, or is linked to such a record."""
     if words is None or not words.strip():
         return true()
-    wanted = text_of(words).split()[:MOST_WORDS]
-    texts = kind.words
+    # Without an index for at least one word, all people and contacts would be read.
+    links = kind.linked_words if any(map(is_indexed, words.split())) else ()
+    linked = (is_linked_to(link, words) for link in links)
+    return or_(has_words(kind.words, words), *linked)
+
+
+def has_words(texts: Sequence[Attribute], words: str) -> ColumnElement[bool]:
+    """Match what has every word in one of some texts."""
     if (number := national_number(words)) is not None:
         return or_(*(has_number(text, number) for text in texts))
+    wanted = text_of(words).split()[:MOST_WORDS]
     return and_(
         *(
             or_(*(has(text, form) for text in texts for form in forms_of(word)))
             for word in wanted
         )
     )
+
+
+def is_linked_to(link: LinkedWords, words: str) -> ColumnElement[bool]:
+    """Match what is linked to a record that has every word.
+
+    Their keys are read first, as an array: so the index of ours is combined with that of words.
+    """
+    theirs = select(link.theirs).where(has_words(link.texts, words)).limit(MOST_LINKED)
+    return link.ours == any_(func.array(theirs.scalar_subquery()))
 
 
 def national_number(words: str) -> str | None:
@@ -81,13 +101,17 @@ def has(text: Attribute, word: str) -> ColumnElement[bool]:
     """Match what has a word in a text, in any case."""
     whole = text.icontains(word, autoescape=True)
     core = rarest_part(word)
-    known = sum(map(len, PARTS.findall(core)))
-    if known < SHORTEST_INDEXED or core == word:
+    if not is_indexed(core) or core == word:
         return whole
     # The index is asked for one part alone: to look for `.com` in it as well
     # takes five times as long. An expression is not looked for in the index.
     indexed = text.icontains(core, autoescape=True)
     return and_(indexed, (text + "").icontains(word, autoescape=True))
+
+
+def is_indexed(word: str) -> bool:
+    """Say whether an index of words knows what has this word."""
+    return sum(map(len, PARTS.findall(word))) >= SHORTEST_INDEXED
 
 
 def rarest_part(word: str) -> str:

@@ -60,6 +60,7 @@ from scrapersky.records.kind import (
 from scrapersky.records.link import (
     HITS,
     LinkedField,
+    LinkedWords,
     LinkTable,
     Related,
     by_domain,
@@ -550,6 +551,14 @@ COMPANIES = Kind(
     words=(
         Company.name, Company.street, Company.city, Company.website, Company.phone,
         Company.notes,
+    ),
+    linked_words=(
+        LinkedWords(
+            Company.domain_id, Person.domain_id, (Person.name, Person.email, Person.phone)
+        ),
+        LinkedWords(
+            Company.domain_id, Contact.domain_id, (Contact.name, Contact.email, Contact.phone)
+        ),
     ),
     extras={
         "email": of_contact("email"),

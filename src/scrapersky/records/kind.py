@@ -17,7 +17,7 @@ from sqlalchemy import inspect as inspect_record
 from sqlalchemy.orm import InstrumentedAttribute
 
 from scrapersky.errors import InvalidDecision
-from scrapersky.records.link import LinkedField, Related
+from scrapersky.records.link import LinkedField, LinkedWords, Related
 from scrapersky.records.status import CurationStatus
 from scrapersky.records.work_queue import Attribute, WorkQueue
 
@@ -264,6 +264,8 @@ class Kind:
     """Filters that are one click away."""
     words: tuple[Attribute, ...] = ()
     """Where a word is looked for."""
+    linked_words: tuple[LinkedWords, ...] = ()
+    """Where else: in the texts of other records that belong to it."""
     orders: Mapping[str, Attribute] = field(default_factory=dict)
     """The columns that lists are sorted by in place of what people read."""
     partial_index_from: Mapping[str, float] = field(default_factory=dict)

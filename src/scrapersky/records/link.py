@@ -36,6 +36,16 @@ class LinkedField:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedWords:
+    """Texts of other records in which words are looked for, too."""
+
+    ours: Attribute
+    theirs: Attribute
+    """Their column that equals ours."""
+    texts: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LinkTable:
     """A table between two kinds: the columns with our key and with theirs."""
 

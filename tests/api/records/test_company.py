@@ -12,7 +12,7 @@ from openpyxl import load_workbook
 from sqlalchemy import insert
 
 from scrapersky.companies.matching import match_tenant
-from scrapersky.records import Place, PlaceSearch, PlaceSearchHit, User
+from scrapersky.records import Person, Place, PlaceSearch, PlaceSearchHit, User
 from scrapersky.records.company import COMPANIES
 from tests.api.records.rig import Desk
 
@@ -61,6 +61,38 @@ async def test_every_address_of_its_website_is_shown_with_its_source(
     seen = [one for one in shown["evidence"] if one["field"] == "address"]
     assert [one["value"] for one in seen] == written
     assert (seen[0]["url"], seen[0]["snippet"]) == (office["url"], office["snippet"])
+
+
+async def test_the_search_of_companies_found_neither_people_nor_addresses(
+    desk: Desk,
+) -> None:
+    await two_companies(desk)
+    domain = await desk.scalar("SELECT id FROM domains WHERE domain = 'kunze.example'")
+    await desk.add(
+        Person,
+        domain_id=domain,
+        name="Jörg Anders",
+        name_key="jörg anders",
+        standing=0.5,
+        standing_reason="named on their team page",
+        confidence=0.9,
+        evidence=[],
+    )
+    await desk.add_contact(
+        "j.anders@kunze.example", domain=domain, phone="+441632960101"
+    )
+
+    async def found(words: str) -> list[str]:
+        page = await desk.get("/companies", {"q": words})
+        return [item["name"] for item in page["items"]]
+
+    for words in ("anders", "Jörg Anders", "marta kunze", "j.anders@", "01632 960101"):
+        assert await found(words) == ["Kunze"], words
+    # Both words are somebody's, but not of one.
+    assert await found("Jörg marta") == []
+    assert await found("huber") == ["Huber"]
+    # No index knows two letters: people are not read for them.
+    assert await found("ma") == []
 
 
 async def test_the_questions_of_sales_people_are_filters(desk: Desk) -> None:
