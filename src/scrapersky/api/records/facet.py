@@ -91,14 +91,14 @@ async def count_values(
     With words, only the values that people read them in.
     """
     await connection.execute(PLAN_ANEW)
-    plan = await query_plan(connection, countable(resource, list_query))
+    meant = wanted(resource, list_query)
+    plan = await query_plan(connection, countable(meant))
     if plan.rows <= SURELY_MANY:
-        model = resource.record.__table__
-        some = part_of(model, resource, list_query, names).limit(COUNTED_WHOLE + 1)
+        some = part_of(None, resource, meant, names).limit(COUNTED_WHOLE + 1)
         count, found = await count_in(connection, some, names, words)
         if count <= COUNTED_WHOLE:
             return Facets(facets=found, is_exact=True)
-    share, found = await count_in_sample(connection, resource, list_query, names, words)
+    share, found = await count_in_sample(connection, resource, meant, names, words)
     for name in names:
         scaled = [
             FacetValue(value=one.value, count=round(one.count / share))
@@ -109,18 +109,26 @@ async def count_values(
 
 
 def part_of(
-    source: FromClause, resource: Kind, list_query: ListQuery, names: Sequence[str]
+    source: FromClause | None,
+    resource: Kind,
+    meant: ColumnElement[bool],
+    names: Sequence[str],
 ) -> Select[Any]:
-    """Select what is counted of the records of a list that are in a source."""
-    columns = [value_in(source, resource, name).label(name) for name in names]
-    return select(*columns).where(moved_to(source, wanted(resource, list_query)))
+    """Select what is counted of the records that are meant: of all, or of a source's."""
+    found = [*(value_of(resource, name) for name in names), meant]
+    if source is not None:
+        found = [moved_to(source, one) for one in found]
+    *values, meant = found
+    columns = [value.label(name) for name, value in zip(names, values, strict=True)]
+    return select(*columns).where(meant)
 
 
-def value_in(source: FromClause, resource: Kind, name: str) -> ColumnElement[Any]:
-    """Select what a record in a source has of a field."""
+def value_of(resource: Kind, name: str) -> ColumnElement[Any]:
+    """Return what a record has of a field."""
     if name in resource.values:
-        return moved_to(source, resource.values[name])
-    return source.c[resource.fields[name].key]
+        return resource.values[name]
+    column: ColumnElement[Any] = resource.record.__table__.c[resource.fields[name].key]
+    return column
 
 
 async def count_in(
@@ -156,7 +164,7 @@ async def count_in(
 async def count_in_sample(
     connection: AsyncConnection,
     resource: Kind,
-    list_query: ListQuery,
+    meant: ColumnElement[bool],
     names: Sequence[str],
     words: str,
 ) -> tuple[float, dict[str, list[FacetValue]]]:
@@ -165,7 +173,7 @@ async def count_in_sample(
     rows = await connection.scalar(ROWS_OF, {"table": table.fullname})
     share = min(1.0, SAMPLED_ROWS / max(float(rows or 0), 1.0))
     blocks = tablesample(table, func.system(literal_column(f"{share * 100:.9f}")))
-    query = part_of(blocks, resource, list_query, names)
+    query = part_of(blocks, resource, meant, names)
     _, found = await count_in(connection, query, names, words)
     return share, found
 
@@ -195,7 +203,7 @@ async def with_rare(
             continue
         only = Condition(field=name, comparison=Comparison.EQUAL, value=value)
         narrowed = replace(list_query, conditions=(*list_query.conditions, only))
-        rows = countable(resource, narrowed)
+        rows = countable(wanted(resource, narrowed))
         if (await query_plan(connection, rows)).cost <= COUNTING_COST:
             count = select(func.count()).select_from(rows.subquery())
             counts[value] = int(await connection.scalar(count) or 0)

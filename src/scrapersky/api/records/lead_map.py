@@ -138,7 +138,9 @@ async def read_map(
         rows = (await connection.execute(clusters(source, inside, asked.zoom))).all()
         away = narrowed(list_query, [unknown("latitude")])
         without = await connection.scalar(
-            select(func.count()).select_from(countable(COMPANIES, away).subquery())
+            select(func.count()).select_from(
+                countable(wanted(COMPANIES, away)).subquery()
+            )
         )
     points = [
         MapPoint(
@@ -193,7 +195,7 @@ async def source_of(
     """
     table = Company.__table__
     await connection.execute(PLAN_ANEW)
-    plan = await query_plan(connection, countable(COMPANIES, list_query))
+    plan = await query_plan(connection, countable(wanted(COMPANIES, list_query)))
     if plan.rows <= SURELY_MANY:
         return table, 1.0
     rows = await connection.scalar(ROWS_OF, {"table": COMPANIES.table})

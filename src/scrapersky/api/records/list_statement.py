@@ -305,7 +305,6 @@ def beyond(
     return or_(past, and_(key == at, further), key.is_(None))
 
 
-def countable(resource: Kind, list_query: ListQuery) -> Select[Any]:
-    """Select a row for each record of a list, up to what is counted."""
-    query = select(literal(1)).where(wanted(resource, list_query))
-    return query.limit(COUNTED_ROWS + 1)
+def countable(meant: ColumnElement[bool]) -> Select[Any]:
+    """Select a row for each record that is meant, up to what is counted."""
+    return select(literal(1)).where(meant).limit(COUNTED_ROWS + 1)

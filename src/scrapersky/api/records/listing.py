@@ -25,6 +25,7 @@ from scrapersky.api.records.list_query import (
     CursorPosition,
     ListQuery,
     Sort,
+    wanted,
 )
 from scrapersky.api.records.list_statement import (
     TOTAL,
@@ -280,7 +281,7 @@ async def counted(
         return CountEstimate(len(rows), is_exact=True)
     plan = await plan_to_count(connection, resource, list_query, plans)
     if plan.cost <= COUNTING_COST and plan.rows <= UNCOUNTED_ROWS:
-        some = countable(resource, list_query).subquery()
+        some = countable(wanted(resource, list_query)).subquery()
         count = await connection.scalar(select(func.count()).select_from(some))
         if int(count or 0) <= COUNTED_ROWS:
             return CountEstimate(int(count or 0), is_exact=True)
@@ -292,4 +293,6 @@ async def plan_to_count(
 ) -> QueryPlan:
     """Return what it would take to count a list, and how long it is expected to be."""
     name = "count", list_query.name(resource)
-    return await plans.of(connection, name, lambda: countable(resource, list_query))
+    return await plans.of(
+        connection, name, lambda: countable(wanted(resource, list_query))
+    )
