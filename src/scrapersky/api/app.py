@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from importlib.metadata import version
 
 import structlog
@@ -44,6 +45,7 @@ from scrapersky.api.tenancy import (
     connect_as_api,
     is_slow_under_policies,
 )
+from scrapersky.connectors.session import BUSY_PAUSE
 from scrapersky.db.connection import Target, connect
 from scrapersky.observability.trace import open_traces
 from scrapersky.privacy.key import load_suppression_keys
@@ -139,8 +141,9 @@ def create_app(
             sender = webhook_sender(settings, background.tools.crawler.policy)
             stack.push_async_callback(sender.close)
             app.state.webhook_sender = sender
-            app.state.connector_tools = connector_tools(
-                settings, background.tools.crawler.policy
+            app.state.connector_tools = replace(
+                connector_tools(settings, background.tools.crawler.policy),
+                longest_outage=BUSY_PAUSE,
             )
             stack.push_async_callback(app.state.connector_tools.transport.close)
             app.state.engine = engine

@@ -18,7 +18,7 @@ from scrapersky.connectors.protocol import (
     CrmField,
     CrmKind,
 )
-from scrapersky.connectors.session import CrmSession, CrmTransport
+from scrapersky.connectors.session import LONGEST_WAIT, CrmSession, CrmTransport
 from scrapersky.errors import CrmError
 from scrapersky.kit.cipher import Cipher
 from scrapersky.records.base import Base
@@ -40,6 +40,8 @@ class ConnectorTools:
     folder: Path
     """Under which each connection has a folder of its own."""
     clock: WaitingClock
+    longest_outage: timedelta = LONGEST_WAIT
+    """How long a call waits for what has failed there; a person does not."""
 
 
 @dataclass(slots=True)
@@ -195,6 +197,7 @@ def open_connection(
         transport=tools.transport,
         metering=StoredMetering(engine, row.id, rules, tools.clock),
         clock=tools.clock,
+        longest_outage=tools.longest_outage,
         secrets=(credential,),
     )
     context = ConnectorContext(

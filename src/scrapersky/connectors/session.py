@@ -131,6 +131,8 @@ class CrmSession:
     transport: "CrmTransport"
     metering: Metering
     clock: WaitingClock
+    longest_outage: timedelta = LONGEST_WAIT
+    """What would have to wait longer is raised at once."""
     secrets: tuple[str, ...] = ()
     """Texts that never leave here in a message."""
     error_at: str = ""
@@ -160,7 +162,7 @@ class CrmSession:
                 may_be_done = error.may_be_done = may_be_done or error.may_be_done
                 if not isinstance(error, CrmBusy) or error.limit is not None:
                     raise
-                if turn == MAX_TRIES or error.after > LONGEST_WAIT:
+                if turn == MAX_TRIES or error.after > self.longest_outage:
                     raise
                 await self.clock.sleep(error.after.total_seconds())
         raise AssertionError  # the last turn returns or raises
@@ -267,7 +269,9 @@ class CrmSession:
         try:
             return answer.json()
         except BadCrmAnswer:
-            return answer.content[:MAX_WORDS].decode("latin-1")
+            words = answer.content[:MAX_WORDS].decode("latin-1")
+        # A page of a server before the CRM: its marks say nothing to a person.
+        return "" if words.lstrip().startswith("<") else words
 
     def _address(self, call: CrmCall) -> Url:
         path = call.path

@@ -11,6 +11,7 @@ import pytest_asyncio
 from tests.api.operations.rig import Served, serving
 from tests.conftest import TestDatabase
 from tests.connectors.fakes.hubspot import FakeHubSpot
+from tests.connectors.fakes.trouble import bad_gateway
 from tests.connectors.plain_crm import PlainCrm
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -143,6 +144,24 @@ async def test_a_wrong_credential_connects_nothing(
 
     assert "401" in refused["detail"]
     assert await served.scalar("SELECT count(*) FROM sync_connections") == 0
+
+
+async def test_whoever_connected_a_crm_that_is_down_waited_for_it_to_come_back(
+    served: Served, crm: PlainCrm
+) -> None:
+    """A minute and a half, to read at last what its first answer had said."""
+    async with FakeHubSpot() as hubspot:
+        hubspot.troubles.append(bad_gateway(times=1))
+        given = {
+            "connector": "hubspot",
+            "credential": hubspot.token,
+            "options": {"base_url": hubspot.url},
+        }
+
+        refused = await served.post("/connections", given, status=424)
+
+    assert refused["detail"].endswith("answered 502.")
+    assert len(hubspot.calls) == 1
 
 
 async def test_an_account_is_connected_once(served: Served, crm: PlainCrm) -> None:
