@@ -508,12 +508,19 @@ async def test_a_run_says_when_it_will_be_done_and_what_is_left_of_the_day(
             return await forecast(connection, row, desk.tools)
 
     waiting = await seen()
+    await desk.run(
+        "UPDATE sync_connections SET next_at = clock_timestamp() - interval '1 minute'"
+    )
+    alone = await seen()
     await desk.work_until_idle(sync_id)
     done = await seen()
 
     assert waiting.finish_at is not None
     assert waiting.finish_at >= desk.clock.now() - timedelta(days=1)
-    assert done.finish_at is None
+    assert not waiting.needs_worker
+    # Nothing is promised while no process takes it.
+    assert (alone.finish_at, alone.needs_worker) == (None, True)
+    assert (done.finish_at, done.needs_worker) == (None, False)
     for before, after in zip(waiting.limits, done.limits, strict=True):
         assert 0 < after.left < before.left <= before.allowed
 

@@ -4709,6 +4709,11 @@ export interface components {
                 [key: string]: unknown;
             };
             name: string;
+            /**
+             * @description Whether something waits and no process has taken it for half a minute.
+             * @default false
+             */
+            needs_worker?: boolean;
             paused_at: string | null;
             polled_at: string | null;
             problem: string | null;

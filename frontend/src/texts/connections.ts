@@ -36,7 +36,12 @@ export const texts = {
     waiting: "Waiting",
     since: "Since",
   },
-  state: { problem: "Needs attention", paused: "Paused", active: "Active" },
+  state: {
+    problem: "Needs attention",
+    paused: "Paused",
+    active: "Active",
+    needsWorker: "No worker is running",
+  },
   form: {
     connectACrm: "Connect a CRM",
     connect: "Connect",

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
+from uuid import UUID
 
 from sqlalchemy import Row, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scrapersky.connectors.account import (
+    CONNECTIONS,
     MATCH_EXISTING,
     ConnectorTools,
     CrmConnection,
@@ -29,6 +31,8 @@ from scrapersky.errors import ConfigurationError, CrmError
 from scrapersky.records.sync import OPEN_STATES
 
 NO_TIME: Final = timedelta()
+UNTOUCHED: Final = timedelta(seconds=30)
+"""After which a connection that is due has nobody who works on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,9 @@ class RunForecast:
 
     limits: list[DailyLimit] = field(default_factory=list)
     finish_at: datetime | None = None
-    """None: nothing waits, or it is paused."""
+    """None: nothing waits, it is paused, or nobody works on it."""
+    needs_worker: bool = False
+    """It is due, and no process has taken it."""
 
 
 async def forecast(
@@ -74,7 +80,17 @@ async def forecast(
             price[name] = price.get(name, 0.0) + units
     if not price or not row.is_active:
         return RunForecast(limits)
+    if await is_untouched(connection, row.id):
+        return RunForecast(limits, needs_worker=True)
     return RunForecast(limits, now + time_needed(rules, row.meters, price, now))
+
+
+async def is_untouched(connection: AsyncConnection, sync_id: UUID) -> bool:
+    """Say whether a connection has been due for a while, and no process works on it."""
+    row, since = CONNECTIONS.c, func.clock_timestamp() - UNTOUCHED
+    ended = func.coalesce(row.leased_until, row.next_at) < func.clock_timestamp()
+    query = select(row.next_at < since, ended).where(row.id == sync_id)
+    return all((await connection.execute(query)).one())
 
 
 async def waiting_volumes(

@@ -527,6 +527,7 @@ class ConnectionOut(TypedDict):
     limits: NotRequired[list[DailyLimitOut]]
     mapping: dict[str, Any]
     name: str
+    needs_worker: NotRequired[bool]
     paused_at: str | None
     polled_at: str | None
     problem: str | None

@@ -324,6 +324,7 @@ async def connection_out(
     more = {
         "limits": limits,
         "finish_at": seen.finish_at,
+        "needs_worker": seen.needs_worker,
         "has_credential": kind is not None and kind.info.credential is not None,
     }
     return found.model_copy(update={"counts": await counts(connection, row.id), **more})

@@ -125,6 +125,10 @@ class ConnectionOut(BaseModel):
         default=None,
         description="When what waits will be written, as the limits of the account allow.",
     )
+    needs_worker: bool = Field(
+        default=False,
+        description="Whether something waits and no process has taken it for half a minute.",
+    )
 
 
 class CrmOptionOut(BaseModel):
