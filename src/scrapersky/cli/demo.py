@@ -44,7 +44,7 @@ from simulated_town.log import HostRecord
 from simulated_town.process import town_process
 from simulated_town.truth import FactKind, FactScore, SiteFact, TruthComparison
 
-SOON_SECONDS = 10.0
+SOON_SECONDS = 4.0
 """Seconds. Sites that hang are part of the show, but nobody wants to wait for them."""
 FOUND = """
 SELECT d.domain, 'email', c.email FROM contacts c JOIN domains d ON d.id = c.domain_id
