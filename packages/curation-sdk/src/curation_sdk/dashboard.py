@@ -47,7 +47,7 @@ Action = Callable[[AsyncEngine, str, str], Awaitable[object]]
 MAX_COUNTED_ROWS = 100_000
 MAX_LISTED_ITEMS = 100
 MAX_FORM_BYTES = 10_000
-REFRESH = '<meta http-equiv="refresh" content="5">'
+REFRESH = '<meta http-equiv="refresh" content="10">'
 """Of the page of all stages; elsewhere it would take away what somebody types or copies."""
 PACE_WINDOWS = (timedelta(seconds=1), timedelta(seconds=15))
 """The shorter one is enough for a quick stage: each look counts what was finished in it."""
