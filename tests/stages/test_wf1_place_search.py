@@ -210,12 +210,13 @@ async def test_after_a_wrong_key_the_others_go_on_and_a_right_one_resumes(
     line: Line, google: Rig
 ) -> None:
     search = await add_search(line, google.query)
-    await line.add_page("http://a.bv/contact")
+    page = await line.add_page("http://a.bv/contact")
     line.web.page("a.bv/contact", "<p>mail hello@a.bv</p>")
     server_of(google).always = BAD_KEY
     await line.work(STAGE)
 
     await line.work("page_curation")
+    assert await line.outcomes("page_curation", page) == ["done"]
     server_of(google).always = None
     await curation_sdk.control.resume(line.engine, STAGE)
     async with asyncio.timeout(HUNG):
