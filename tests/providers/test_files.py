@@ -11,6 +11,11 @@ from scrapersky.providers.area import Box
 from scrapersky.providers.budget import LocalBudget
 from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.files.encoding import encoding_of
+from scrapersky.providers.files.record import (
+    RowNotes,
+    in_spoken_order,
+    record_from_cells,
+)
 from scrapersky.providers.source import (
     MAX_CHARACTERS,
     BusinessStatus,
@@ -333,6 +338,72 @@ async def test_a_row_that_stands_twice_is_one_place(tmp_path: Path) -> None:
 
     assert len(ids_in(pages)) == 1
     assert pages[-1].progress.duplicates == 2
+
+
+async def test_a_second_person_of_a_business_was_left_out_without_a_word(
+    tmp_path: Path,
+) -> None:
+    lines = (
+        "name,website,contact,email,phone",
+        "Erfunden,erfunden.example,Jo Huber,jo@erfunden.example,01 6000001",
+        "Erfunden,erfunden.example,Eva Weiß,eva@erfunden.example,01 6000002",
+        "Erfunden,erfunden.example,Jo Huber,jo@erfunden.example,01 6000001",
+        "Erfunden,erfunden.example,Eva Weiß,eva@erfunden.example,01 6000002",
+        "Erfunden,erfunden.example,,,",
+    )
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    source = PlaceFiles(FileSettings(tmp_path))
+
+    pages = await collect(source, PlaceQuery(file="a.csv"))
+
+    found = [place for page in pages for place in page.places]
+    facts = [source.facts(place.raw) for place in found]
+    assert [one.attributes["contact"]["name"] for one in facts] == [
+        "Jo Huber",
+        "Eva Weiß",
+    ]
+    assert [one.source_place_id for one in facts] == ids_in(pages)
+    assert pages[-1].progress.duplicates == 3
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken"),
+    [
+        ("van der Berg, Jan", "Jan van der Berg"),
+        ("von Hohenfels, Max", "Max von Hohenfels"),
+        ("Groß, Dr. Käthe", "Dr. Käthe Groß"),
+        ("Prof. Dr. Lang, Petra", "Prof. Dr. Petra Lang"),
+        ("King, Martin, Jr.", "Martin King Jr."),
+        (" Stein ,  Rolf ", "Rolf Stein"),
+        ("Doe, Jane A.", "Jane A. Doe"),
+        ("Ada Huber, MBA", "Ada Huber, MBA"),
+        ("Jane Doe, Owner", "Jane Doe, Owner"),
+    ],
+)
+def test_only_the_simplest_surname_was_put_behind(written: str, spoken: str) -> None:
+    assert in_spoken_order(written) == spoken
+
+
+def test_countries_in_their_own_words_were_dropped() -> None:
+    named = {
+        "Österreich": "AT", "Osterreich": "AT", "España": "ES", "Polska": "PL",
+        "Nederland": "NL", "日本": "JP", "u.k.": "GB", "fr": "FR",
+    }  # fmt: skip
+    notes = RowNotes()
+
+    found = {
+        text: record_from_cells({"name": "x", "country": text}, notes).country
+        for text in (*named, "Narnia")
+    }
+
+    assert found == {**named, "Narnia": None}
+    assert [(one.field, one.value) for one in notes.all] == [("country", "Narnia")]
+
+
+def test_the_second_number_behind_a_slash_was_lost() -> None:
+    cells = {"name": "x", "phone": "0711 111111 / 0711 222222"}
+
+    assert record_from_cells(cells, RowNotes()).phones == ("0711 111111", "0711 222222")
 
 
 async def test_a_file_that_changed_is_read_from_the_top(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from contact_extraction.contacts.place import country_code
 from scrapersky.errors import BadPlaceFile
 from scrapersky.providers.area import Point
 from scrapersky.providers.files.column import meaning_of
@@ -18,7 +19,6 @@ from scrapersky.providers.files.record import (
     RowNotes,
     clean_cell,
     confidence_of,
-    country_code,
     status_of,
 )
 from scrapersky.providers.files.table import MAX_LINE_CHARACTERS, LineReader, Row
@@ -108,7 +108,7 @@ def record_from_overture(value: Json) -> FileRecord:
         city=text_of(address.get("locality")),
         region=text_of(address.get("region")),
         postal_code=text_of(address.get("postcode")),
-        country=country_code(text_of(address.get("country"))),
+        country=country_code(text_of(address.get("country")) or ""),
         point=geometry_point(value),
         websites=tuple(site for site in websites if site),
         phones=texts_of(value.get("phones")),

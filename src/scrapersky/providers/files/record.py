@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from contact_extraction.contacts.place import country_code
 from scrapersky.kit.canonical import stored_phones
 from scrapersky.providers.area import Point
 from scrapersky.providers.files.column import NETWORKS
@@ -34,8 +35,17 @@ EMAIL = re.compile(r"^[^@\s<>()\"',;]{1,64}@[^@\s<>()\"',;]+\.[^@\s<>()\"',;.]{2
 WRAPPED = re.compile(r'^="(.*)"$', re.DOTALL)
 FORMULA = re.compile(r"^(?:=|[+\-@].*[|!=]|[@\-+].*\()", re.DOTALL)
 WRAPPED_EMAIL = re.compile(r"^(?:mailto:)?<?([^<>]*)>?$", re.IGNORECASE)
+TITLE = (
+    r"(?:(?:Prof|Dr|Mag|Ing|Dipl|Univ|Mr|Mrs|Ms|Hr|Fr|med|dent|jur|rer|nat)\.?[\s.-]*)"
+)
+PARTICLE = (
+    r"(?:(?:van|von|vom|zu|zur|de|del|della|der|den|des|di|da|do|dos|du|la|le|ten|ter|el|al|af|av"
+    r"|Van|Von|De|Del|Della|Di|Da|Du|La|Le)\s+)"
+)
 LAST_NAME_FIRST = re.compile(
-    r"^([^\W\d_][^\s,]+),\s*([^\W\d_][^\W\d_]*[^\W\d_A-Z](?:[\s-][^\W\d_]+)?)$"
+    rf"^({TITLE}*)({PARTICLE}*[^\W\d_][^\s,]+)\s*,"
+    rf"\s*({TITLE}*)([^\W\d_][^\W\d_]*[^\W\d_A-Z](?:[\s-][^\W\d_]+\.?)*)"
+    r"(?:\s*,\s*((?:Jr|Sr|II|III|IV)\.?))?$"
 )
 PHONE = re.compile(r"^\+?[\d\s().\-/x;,:]+(?:[^\W\d_]{1,12}[.:]?\s*\d{1,7})?$")
 STATUSES = {
@@ -52,42 +62,6 @@ STATUSES = {
     ),
     "moved": BusinessStatus.MOVED,
     **dict.fromkeys(("futureopening", "future"), BusinessStatus.FUTURE),
-}
-COUNTRIES = {
-    "australia": "AU",
-    "austria": "AT",
-    "belgium": "BE",
-    "brasil": "BR",
-    "brazil": "BR",
-    "canada": "CA",
-    "denmark": "DK",
-    "deutschland": "DE",
-    "england": "GB",
-    "espana": "ES",
-    "finland": "FI",
-    "france": "FR",
-    "germany": "DE",
-    "india": "IN",
-    "ireland": "IE",
-    "italia": "IT",
-    "italy": "IT",
-    "mexico": "MX",
-    "netherlands": "NL",
-    "new zealand": "NZ",
-    "norway": "NO",
-    "osterreich": "AT",
-    "poland": "PL",
-    "portugal": "PT",
-    "schweiz": "CH",
-    "scotland": "GB",
-    "spain": "ES",
-    "sweden": "SE",
-    "switzerland": "CH",
-    "uk": "GB",
-    "united kingdom": "GB",
-    "united states": "US",
-    "united states of america": "US",
-    "usa": "US",
 }
 
 
@@ -194,6 +168,9 @@ def record_from_cells(cells: Mapping[str, str], notes: RowNotes) -> FileRecord:
         if part not in good:
             notes.add("not an e-mail address", "email", part)
     street = join_parts((cells.get("street"), cells.get("house_number")), " ")
+    country = country_code(cells.get("country") or "")
+    if cells.get("country") and country is None:
+        notes.add("not the name of a country", "country", cells["country"])
     return FileRecord(
         id=cells.get("id"),
         name=cells.get("name"),
@@ -202,10 +179,10 @@ def record_from_cells(cells: Mapping[str, str], notes: RowNotes) -> FileRecord:
         city=cells.get("city"),
         region=cells.get("region"),
         postal_code=cells.get("postal_code"),
-        country=country_code(cells.get("country")),
+        country=country,
         point=point,
         websites=websites,
-        phones=tuple(list_parts(cells, "phone", r"[;|]+")),
+        phones=tuple(list_parts(cells, "phone", r"[;|]+|\s/\s")),
         emails=good,
         links=links_of(cells),
         categories=tuple(dict.fromkeys(list_parts(cells, "categories", r"[;,|]+"))),
@@ -226,7 +203,10 @@ def in_spoken_order(name: str | None) -> str | None:
         return None
     name = " ".join(name.split())
     turned = LAST_NAME_FIRST.match(name)
-    return f"{turned[2]} {turned[1]}" if turned else name
+    if turned is None:
+        return name
+    before, last, title, first, after = turned.groups("")
+    return " ".join(f"{before} {title} {first} {last} {after}".split())
 
 
 def note_unread_phones(record: FileRecord, region: str | None, notes: RowNotes) -> None:
@@ -259,13 +239,6 @@ def status_of(text: str | None) -> BusinessStatus | None:
     return STATUSES.get(re.sub(r"[^a-z]", "", (text or "").casefold()))
 
 
-def country_code(text: str | None) -> str | None:
-    """Return the code of a country, by code or common name."""
-    if text is None:
-        return None
-    return country_of(text) or COUNTRIES.get(text.casefold().strip("."))
-
-
 def decimal(text: str | None) -> str | None:
     """Return a number with a point where a comma was written."""
     if text is not None and "." not in text and text.count(",") == 1:
@@ -282,6 +255,15 @@ def list_parts(cells: Mapping[str, str], meaning: str, between: str) -> list[str
     """Return the parts of a cell that may hold several."""
     parts = re.split(between, cells.get(meaning, ""))
     return [part.strip() for part in parts if part.strip()]
+
+
+def identify_person(record: FileRecord, place_id: str) -> str:
+    """Return the id of another line about a place: with whom else to reach there, and how."""
+    reached = (record.person, *record.emails, *record.phones)
+    if not any(reached):
+        return place_id
+    key = "\x1f".join((place_id, *(fold_cell(each or "") for each in reached)))
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def identify(record: FileRecord, dataset: str) -> str:

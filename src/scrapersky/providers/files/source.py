@@ -30,6 +30,7 @@ from scrapersky.providers.files.record import (
     facts_of,
     found_place,
     identify,
+    identify_person,
     note_long_values,
     note_unread_phones,
     record_from_cells,
@@ -137,7 +138,8 @@ class PlaceFiles:
         if mark.is_over:
             yield page_of(mark, query)
             return
-        seen = set(resume.delivered) if resume else set()
+        # A file that changed is read as if for the first time.
+        seen = set(resume.delivered) if resume and mark.rows else set()
         rows = rows_of(path)
         try:
             await asyncio.to_thread(skip, rows, mark.rows)
@@ -212,15 +214,14 @@ class PlaceFiles:
                 continue
             if is_inside and place.point and not is_inside(place.point):
                 continue
-            if place.source_place_id in seen or place.source_place_id in places:
+            place = distinct(place, seen)
+            if place is None:
                 mark.duplicates += 1
                 continue
             places[place.source_place_id] = place
             if query.limit is not None and mark.found + len(places) >= query.limit:
                 mark.cut_by_limit = mark.is_over = True
                 break
-        if len(seen) < MAX_REMEMBERED_IDS:
-            seen.update(places)
         mark.found += len(places)
         mark.problems += sum(problem.is_fatal for problem in problems)
         mark.is_over = mark.is_over or taken < self._settings.page_size
@@ -314,13 +315,39 @@ def read_row(row: Row, query: PlaceQuery) -> tuple[FoundPlace | None, list[RowPr
     return found_place(record, identify(record, dataset), raw, licence), problems
 
 
+def distinct(place: FoundPlace, seen: set[str]) -> FoundPlace | None:
+    """Return a place under an id that no line before had, or None if all of it is known.
+
+    Another line about a place is one of its own if it names somebody else, or another address
+    or number: matching puts them together, and nobody is lost.
+    """
+    first, other = place.source_place_id, id_of_person(place.raw)
+    is_known = first in seen
+    if is_known and (other == first or other in seen):
+        return None
+    if len(seen) < MAX_REMEMBERED_IDS:
+        seen |= {first, other}
+    if not is_known:
+        return place
+    return replace(place, source_place_id=other, raw={**place.raw, "is_other": True})
+
+
+def id_of_person(raw: Json) -> str:
+    """Return the id of a stored row as another line about its place."""
+    record = record_of(raw["row"], RowNotes())
+    return identify_person(record, identify(record, str(raw.get("dataset"))))
+
+
 def file_facts(raw: Json, *, region: str | None = None) -> PlaceFacts:
     """Read the facts out of a row as it was stored, or will be."""
     data = raw.get("row")
     if not isinstance(data, dict):
         raise PlaceGone(PROVIDER, "what was stored is not a row of a file")
     record = record_of(data, RowNotes())
-    return facts_of(record, identify(record, str(raw.get("dataset"))), raw, region)
+    place_id = identify(record, str(raw.get("dataset")))
+    if raw.get("is_other"):
+        place_id = identify_person(record, place_id)
+    return facts_of(record, place_id, raw, region)
 
 
 def record_of(data: Json, notes: RowNotes) -> FileRecord:

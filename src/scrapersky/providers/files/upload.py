@@ -17,7 +17,7 @@ from scrapersky.providers.files.column import (
 )
 from scrapersky.providers.files.encoding import encoding_of
 from scrapersky.providers.files.record import PROVIDER
-from scrapersky.providers.files.source import read_row, refuse_other_forms
+from scrapersky.providers.files.source import distinct, read_row, refuse_other_forms
 from scrapersky.providers.files.table import (
     Header,
     Row,
@@ -90,6 +90,7 @@ def checked_rows(
     """Make places of the first rows, to see how many of them are not places."""
     problems: list[RowProblem] = []
     seen: dict[str, FoundPlace] = {}
+    ids: set[str] = set()
     rows = duplicates = 0
     for row in islice(read_table(path, headings), PREVIEW_ROWS):
         rows += 1
@@ -98,9 +99,12 @@ def checked_rows(
             continue
         place, found = read_row(row, query)
         problems += found
-        if place is not None:
-            duplicates += place.source_place_id in seen
-            seen.setdefault(place.source_place_id, place)
+        if place is None:
+            continue
+        if (place := distinct(place, ids)) is None:
+            duplicates += 1
+        else:
+            seen[place.source_place_id] = place
     return FilePreview(
         columns,
         rows,

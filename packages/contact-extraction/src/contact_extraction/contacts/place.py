@@ -12,6 +12,7 @@ from contact_extraction import wordlist
 from contact_extraction.contacts.model import Hints
 from contact_extraction.contacts.page_text import PageText
 from contact_extraction.html import text_language, words
+from contact_extraction.text import strip_accents
 
 MAX_REGIONS: Final = 8
 
@@ -43,6 +44,7 @@ def country_names() -> dict[str, str]:
         code, *forms = line.split("|")
         for form in (code, *forms) if code in _CODES_AS_NAMES else forms:
             names[form.casefold()] = code
+            names.setdefault(strip_accents(form).casefold(), code)
     return names
 
 
@@ -53,7 +55,8 @@ def country_code(text: str) -> str | None:
         return folded.upper()
     if len(folded) == 3 and folded.upper() in _ALPHA_3:
         return _ALPHA_3[folded.upper()]
-    return country_names().get(folded)
+    names = country_names()
+    return names.get(folded) or names.get(text.strip().casefold())
 
 
 _CODES_AS_NAMES: Final = words("US UK")
