@@ -292,6 +292,29 @@ async def test_a_run_stopped_until_all_that_it_had_written_was_read_back(
     assert "r" * (PAGES_BESIDE + 1) not in run
 
 
+async def test_a_long_reading_back_was_followed_by_the_next_one_at_once(
+    crm_desk: CrmDesk,
+) -> None:
+    desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
+    companies, _ = await crm_desk.leads(12)
+    await desk.push(sync_id, *companies)
+    await desk.work(sync_id)
+    await desk.run(
+        'UPDATE sync_connections SET cursors = \'{"company": "0", "person": "0"}\''
+    )
+    crm.changes_a_page = 1
+
+    async def time_goes_by(_method: str, _target: str) -> None:
+        await desk.clock.sleep(60)
+
+    crm.on_call, crm.calls = time_goes_by, []
+    await desk.poll(sync_id)
+
+    kinds = [target[1] for _, target in crm.calls if "-changes" in target]
+    assert set(kinds) == {"c", "p"}
+    assert kinds == sorted(kinds)
+
+
 async def test_an_edit_there_is_shown_beside_ours(crm_desk: CrmDesk) -> None:
     desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
     [company], _ = await synced(crm_desk)

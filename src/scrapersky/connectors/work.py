@@ -169,6 +169,8 @@ class ConnectionWork:
                 del unread[0]
         self.unread = unread
         if not unread:
+            # The pause begins now: reading back a long run may take longer than one.
+            self.polled = self.tools.clock.now()
             await self._change({"polled_at": self.polled})
         return bool(unread)
 
