@@ -45,7 +45,7 @@ STALE_SECONDS: Final = LEASE_SECONDS * 0.75
 """After so long without a renewal nothing is sent any more: somebody else may be at it."""
 PROBLEM_PAUSE: Final = timedelta(minutes=5)
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
-PAGES_BESIDE: Final = 2
+PAGES_BESIDE: Final = 3
 """Pages of their changes that are read between two batches of ours."""
 BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """It goes on while the machine sleeps, where there is such a clock."""
