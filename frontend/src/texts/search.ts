@@ -116,7 +116,7 @@ export const texts = {
     whatWasLeftOut: (lines: number, problems: number) =>
       [
         lines && `${plural(lines, "line")} ${lines === 1 ? "was" : "were"} left out.`,
-        problems > lines && "All else in these lines was imported.",
+        problems > lines && `All else in ${lines ? "the other" : "these"} lines was imported.`,
       ]
         .filter(Boolean)
         .join(" "),

@@ -106,7 +106,8 @@ def demo(
 
     Business websites of many kinds on this machine's loopback; no internet, no key. The
     application stays open on the result until Ctrl-C, or until the terminal is closed. Where nobody
-    sits at a terminal it ends with the result.
+    sits at a terminal it ends with the result. Every demo begins with an empty database of its
+    own: what was done in the last one is gone.
 
     Parameters
     ----------
