@@ -149,6 +149,23 @@ async def test_a_lost_answer_did_not_keep_a_record_out_of_the_log_and_the_undo(
     assert crm.rows == {"company": {}, "person": {}}
 
 
+async def test_a_run_that_wrote_nothing_hid_the_one_before_from_the_undo(
+    crm_desk: CrmDesk,
+) -> None:
+    desk, crm, sync_id = crm_desk.desk, crm_desk.crm, crm_desk.sync_id
+    companies, _ = await crm_desk.leads(2)
+    for _ in range(2):
+        await desk.push(sync_id, *companies)
+        await desk.work_until_idle(sync_id)
+    await desk.run("UPDATE sync_connections SET is_active = false")
+    row = await connection_of(desk.engine, desk.tenant, sync_id)
+
+    undone = await undo_next(desk.engine, open_connection(desk.engine, row, desk.tools))
+
+    assert (undone.deleted, undone.left) == (4, 0)
+    assert crm.rows == {"company": {}, "person": {}}
+
+
 @pytest.mark.parametrize("times", first_is_quick(1, 4, 5))
 async def test_an_update_without_an_answer_did_not_freeze_its_field(
     crm_desk: CrmDesk, times: int

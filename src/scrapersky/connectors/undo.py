@@ -50,15 +50,16 @@ async def undo_next(engine: AsyncEngine, opened: CrmConnection) -> UndoResult:
         )
     result = UndoResult()
     async with engine.connect() as connection:
+        run_id = await last_run(connection, row.id)
         writes = (
-            await connection.execute(of_run(row.id, row.run_id, WRITES_AT_ONCE))
+            await connection.execute(of_run(row.id, run_id, WRITES_AT_ONCE))
         ).all()
     for kind in opened.crm.info.kinds:
         some = [one for one in writes if one.kind == kind.value]
         if some:
             await undo_some(engine, opened, kind, some, result)
     async with engine.connect() as connection:
-        query = of_run(row.id, row.run_id, None).subquery()
+        query = of_run(row.id, run_id, None).subquery()
         counted = await connection.scalar(select(func.count()).select_from(query))
         result.left = counted or 0
     return result
@@ -67,6 +68,15 @@ async def undo_next(engine: AsyncEngine, opened: CrmConnection) -> UndoResult:
 def writes_of(sync_id: UUID) -> Select[Any]:
     """Select everything that was written through a connection."""
     return select(WRITES).where(WRITES.c.connection_id == sync_id)
+
+
+async def last_run(connection: AsyncConnection, sync_id: UUID) -> UUID | None:
+    """Return the last run that wrote anything: of one that found no difference nothing is left."""
+    query = select(WRITES.c.run_id).where(WRITES.c.connection_id == sync_id)
+    found: UUID | None = await connection.scalar(
+        query.order_by(WRITES.c.id.desc()).limit(1)
+    )
+    return found
 
 
 def of_run(sync_id: UUID, run_id: UUID | None, most: int | None) -> Any:  # noqa: ANN401 - a query
