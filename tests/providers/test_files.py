@@ -13,6 +13,7 @@ from scrapersky.providers.files import FileSettings, PlaceFiles
 from scrapersky.providers.files.encoding import encoding_of
 from scrapersky.providers.files.record import (
     RowNotes,
+    clean_cell,
     in_spoken_order,
     record_from_cells,
 )
@@ -398,6 +399,14 @@ def test_countries_in_their_own_words_were_dropped() -> None:
 
     assert found == {**named, "Narnia": None}
     assert [(one.field, one.value) for one in notes.all] == [("country", "Narnia")]
+
+
+def test_runs_of_spaces_within_a_value_were_kept() -> None:
+    cells = ("Leerzeichen \t GmbH", "Allee\u00a0  9\nHof")
+
+    found = [clean_cell(cell, "name", RowNotes()) for cell in cells]
+
+    assert found == ["Leerzeichen GmbH", "Allee 9\nHof"]
 
 
 def test_the_second_number_behind_a_slash_was_lost() -> None:

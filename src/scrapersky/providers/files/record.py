@@ -47,6 +47,7 @@ LAST_NAME_FIRST = re.compile(
     rf"\s*({TITLE}*)([^\W\d_][^\W\d_]*[^\W\d_A-Z](?:[\s-][^\W\d_]+\.?)*)"
     r"(?:\s*,\s*((?:Jr|Sr|II|III|IV)\.?))?$"
 )
+SPACES = re.compile(r"[^\S\n]+")
 PHONE = re.compile(r"^\+?[\d\s().\-/x;,:]+(?:[^\W\d_]{1,12}[.:]?\s*\d{1,7})?$")
 STATUSES = {
     **dict.fromkeys(
@@ -143,6 +144,8 @@ def clean_cell(text: str, meaning: str | None, notes: RowNotes) -> str | None:
     if meaning is not None and FORMULA.match(cell) and not is_phone:
         notes.add(f"a formula is not a value for {meaning}", meaning, cell)
         return None
+    if meaning is not None:
+        cell = SPACES.sub(" ", cell)
     return cell or None
 
 
