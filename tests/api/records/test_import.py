@@ -318,6 +318,25 @@ async def test_an_address_in_the_line_of_a_person_was_theirs_whatever_it_said(
     )
 
 
+@pytest.mark.parametrize("site", ["firma001.example", ""])
+async def test_a_second_person_of_a_company_was_left_out(desk: Desk, site: str) -> None:
+    line = messy_lines(2)[1] | {"Webseite": site, "Firma": "Firma 001"}
+    people = {
+        "Anna Weber": "anna.weber@firma001.example",
+        "Eva Roth": "eva.roth@firma001.example",
+    }
+    lines = [
+        line | {"Ansprechpartner": name, "E-Mail": email}
+        for name, email in people.items()
+    ]
+
+    await bring(desk, written(lines))
+
+    (_lead,) = await desk.walk("/companies", {"limit": 10})
+    contacts = await desk.walk("/contacts", {"limit": 10})
+    assert {one["name"]: one["email"] for one in contacts} == people
+
+
 NEWER = {"Ort": "Wien 2", "Telefon": "+43 1 7000003"}
 
 
