@@ -45,8 +45,6 @@ STALE_SECONDS: Final = LEASE_SECONDS * 0.75
 """After so long without a renewal nothing is sent any more: somebody else may be at it."""
 PROBLEM_PAUSE: Final = timedelta(minutes=5)
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
-PAGES_BESIDE: Final = 3
-"""Pages of their changes that are read between two batches of ours."""
 BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """It goes on while the machine sleeps, where there is such a clock."""
 NOT_UNDERSTOOD: Final = (LookupError, TypeError, ValueError, AttributeError)
@@ -215,10 +213,9 @@ class ConnectionWork:
                 await self._change(begun)
         while await push.step():
             await self._attempt(self._erase, account)
-            # What a long run wrote itself is read back beside its writing: faster than it
-            # writes, or the rest is read when it has ended, and nothing is written meanwhile.
-            for _ in range(PAGES_BESIDE):
-                await self._attempt(self._read_page, account)
+            # Page by page: what a long run wrote itself is read back beside its writing. More
+            # pages than one and the limit of searches would hold the writing up.
+            await self._attempt(self._read_page, account)
         if not await self._has_queued():
             await self._change({"run_at": None})
 
