@@ -31,7 +31,7 @@ from scrapersky.errors import ConfigurationError, CrmError
 from scrapersky.records.sync import OPEN_STATES
 
 NO_TIME: Final = timedelta()
-UNTOUCHED: Final = timedelta(seconds=30)
+UNCLAIMED_TIME: Final = timedelta(seconds=30)
 """After which a connection that is due has nobody who works on it."""
 
 
@@ -87,7 +87,7 @@ async def forecast(
 
 async def is_untouched(connection: AsyncConnection, sync_id: UUID) -> bool:
     """Say whether a connection has been due for a while, and no process works on it."""
-    row, since = CONNECTIONS.c, func.clock_timestamp() - UNTOUCHED
+    row, since = CONNECTIONS.c, func.clock_timestamp() - UNCLAIMED_TIME
     ended = func.coalesce(row.leased_until, row.next_at) < func.clock_timestamp()
     query = select(row.next_at < since, ended).where(row.id == sync_id)
     return all((await connection.execute(query)).one())
