@@ -62,7 +62,6 @@ export function Grid(props: GridProps) {
     () => (isFitted ? fitting(props.columns, width / REM) : props.columns),
     [props.columns, isFitted, width],
   );
-  const isCard = isPhone();
   const height = heightOf(kind);
   const rows = useVirtualizer({
     count: state.rows.length,
@@ -160,7 +159,6 @@ export function Grid(props: GridProps) {
               row={row}
               place={index}
               top={start - HEAD_HEIGHT}
-              isCard={isCard}
               isSelected={isSelected(selection, row.id)}
               isCurrent={index === current}
               isWaiting={waiting.has(row.id)}
@@ -180,14 +178,11 @@ export function Grid(props: GridProps) {
   );
 }
 
-/** Whether a row is a card to tap, in place of its columns. */
-const isPhone = (): boolean => innerWidth <= NARROW_REM * REM;
-
 /** Rows of people are higher: nothing of how they are reached is cut. */
 function heightOf(kind: Kind): number {
   if (!kind.columns.some(({ show }) => show === "person")) return ROW_HEIGHT;
   // Beside an open record the list is narrow too, and has its columns.
-  if (!isPhone()) return LEAD_HEIGHT;
+  if (innerWidth > NARROW_REM * REM) return LEAD_HEIGHT;
   const isLow = innerHeight <= LOW_REM * REM && innerWidth >= BESIDE_REM * REM;
   return isLow ? LOW_LEAD_HEIGHT : NARROW_LEAD_HEIGHT;
 }
@@ -211,7 +206,6 @@ interface GridRowProps {
   row: Row;
   place: number;
   top: number;
-  isCard: boolean;
   isSelected: boolean;
   isCurrent: boolean;
   /** Whether a change of it is not sent yet. */
@@ -266,32 +260,25 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
           }
         />
       </div>
-      {props.isCard ? (
+      {columns.map((column) => (
         // biome-ignore lint/a11y/useSemanticElements: as above
         // biome-ignore lint/a11y/useFocusableInteractive: as above
-        <div role="gridcell" className="grid-card">
-          <LeadRow kind={kind} row={row} />
+        <div key={column.field} role="gridcell" className={isNumber(column) ? "right number" : ""}>
+          {props.onSet && isEditable(kind, column) ? (
+            // Another record in the same element begins anew.
+            <EditCell key={row.id} column={column} row={row} onSet={props.onSet}>
+              {cell(column, row)}
+            </EditCell>
+          ) : (
+            cell(column, row)
+          )}
         </div>
-      ) : (
-        columns.map((column) => (
-          // biome-ignore lint/a11y/useSemanticElements: as above
-          // biome-ignore lint/a11y/useFocusableInteractive: as above
-          <div
-            key={column.field}
-            role="gridcell"
-            className={isNumber(column) ? "right number" : ""}
-          >
-            {props.onSet && isEditable(kind, column) ? (
-              // Another record in the same element begins anew.
-              <EditCell key={row.id} column={column} row={row} onSet={props.onSet}>
-                {cell(column, row)}
-              </EditCell>
-            ) : (
-              cell(column, row)
-            )}
-          </div>
-        ))
-      )}
+      ))}
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div role="gridcell" className="grid-card">
+        <LeadRow kind={kind} row={row} />
+      </div>
     </div>
   );
 });
